@@ -10,11 +10,7 @@ const server = { deps: { external: [/\/dist\//, /\/node_modules\//] } };
  * group runs its projects in the order of their names, so that the small files of `unit` fill the end. Without isolation a
  * worker loads the product once, which takes as long as most test files do.
  */
-const together = {
-  maxWorkers: Math.min(4, availableParallelism() + 1),
-  sequence: { groupOrder: 0 },
-  isolate: false,
-};
+const together = { maxWorkers: Math.min(4, availableParallelism() + 1), sequence: { groupOrder: 0 }, isolate: false };
 
 /** Measures how fairly writers share the machine, so nothing else may run beside it. */
 const alone = ['test/engine/fairness.fault.test.ts'];
@@ -55,16 +51,7 @@ export default defineConfig({
         },
       },
       { test: { name: 'contract', include: contract, ...onTargets } },
-      {
-        test: {
-          name: 'fault',
-          include: fault,
-          exclude: alone,
-          ...onFaults,
-          ...together,
-          server,
-        },
-      },
+      { test: { name: 'fault', include: fault, exclude: alone, ...onFaults, ...together, server } },
       {
         test: {
           name: 'fault-alone',

@@ -98,30 +98,15 @@ function tell(report, { what, at_least, smaller_by, unmarked }, kind, rounds) {
   });
   // Of this process alone: on PostgreSQL the server's is not in it.
   report({ what: '  CPU time of one', ...both(({ cpu }) => cpu), unit: 'ms' });
-  report({
-    what: '  load the latest',
-    ...both(({ latest }) => latest),
-    unit: 'ms',
-    ...mark({ at_most: 1.5 }),
-  });
+  report({ what: '  load the latest', ...both(({ latest }) => latest), unit: 'ms', ...mark({ at_most: 1.5 }) });
   report({ what: '  the same by a new saver', ...both(({ anew }) => anew), unit: 'ms' });
   const sum = (any) => ({
     ours: any.reduce((ms, { ours }) => ms + ours, 0),
     bare: any.reduce((ms, { bare }) => ms + bare, 0),
   });
-  report({
-    what: '  load any: a sample of all',
-    ...both(({ any }) => sum(any)),
-    unit: 'ms',
-    ...mark({ at_most: 3 }),
-  });
+  report({ what: '  load any: a sample of all', ...both(({ any }) => sum(any)), unit: 'ms', ...mark({ at_most: 3 }) });
   const worst = (any) => any.reduce((a, b) => (a.ours / a.bare > b.ours / b.bare ? a : b));
-  report({
-    what: '  the worst tenth of them',
-    ...both(({ any }) => worst(any)),
-    unit: 'ms',
-    ...mark({ at_most: 3 }),
-  });
+  report({ what: '  the worst tenth of them', ...both(({ any }) => worst(any)), unit: 'ms', ...mark({ at_most: 3 }) });
   if (kind !== 'sqlite') return;
   const inKb = ({ bytes }) => ({ ours: bytes.ours / KB, bare: bytes.bare / KB });
   const times = ({ ours, bare }) => bare / ours;
@@ -133,11 +118,5 @@ function tell(report, { what, at_least, smaller_by, unmarked }, kind, rounds) {
   });
   // Less than 64: files grow by pages of 4 KB.
   const added = median(rounds.map(({ branch }) => branch / KB));
-  report({
-    what: `  a branch from step ${BRANCH_AT} adds`,
-    ours: added,
-    unit: 'KB',
-    mark: 'ours',
-    at_most: 60,
-  });
+  report({ what: `  a branch from step ${BRANCH_AT} adds`, ours: added, unit: 'KB', mark: 'ours', at_most: 60 });
 }

@@ -20,9 +20,7 @@ export async function delegations({ target, quick, report }) {
     await before.api.boxes.create({ box_id: 'inherited', card_ids });
     for (let i = 0; i < boxes; i += 500) {
       const ids = Array.from({ length: Math.min(500, boxes - i) }, (_, n) => `box-${i + n}`);
-      await Promise.all(
-        ids.map((box_id) => before.api.boxes.create({ box_id, card_ids: card_ids.slice(0, 10) })),
-      );
+      await Promise.all(ids.map((box_id) => before.api.boxes.create({ box_id, card_ids: card_ids.slice(0, 10) })));
     }
     await before.close();
     await settle(target.kind, database);

@@ -72,8 +72,7 @@ const inCalls = (turns) =>
 async function openWith(database, isIndexed) {
   const driver = await openDriver({ database });
   const { write } = driver;
-  driver.write = (tenant, work, options) =>
-    write.call(driver, tenant, (tx) => work(seenBy(tx, isIndexed)), options);
+  driver.write = (tenant, work, options) => write.call(driver, tenant, (tx) => work(seenBy(tx, isIndexed)), options);
   return asCairn(await Store.on(driver, { sweep_every_ms: 0 }));
 }
 
@@ -83,8 +82,7 @@ function seenBy(tx, isIndexed) {
   seen.insert = async (table, rows) => {
     if (isIndexed || table.name !== 'search_docs') await tx.insert(table, rows);
   };
-  for (const name of ['all', 'get', 'run', 'returning', 'send', 'journal', 'wake'])
-    seen[name] = tx[name].bind(tx);
+  for (const name of ['all', 'get', 'run', 'returning', 'send', 'journal', 'wake']) seen[name] = tx[name].bind(tx);
   Object.defineProperty(seen, 'journalled', { get: () => tx.journalled });
   return seen;
 }

@@ -33,8 +33,7 @@ async function uncontended({ target, quick, report }) {
   const write = groupWriter(target.kind, bare);
 
   const items = (count) => Array.from({ length: count }, (_, i) => resources[i % CALLERS]);
-  const ours = (callers, count) => () =>
-    byCallers(callers, items(count), (id) => acquireAndRelease(cairn, id));
+  const ours = (callers, count) => () => byCallers(callers, items(count), (id) => acquireAndRelease(cairn, id));
   const theirs = (callers, count) => () => {
     const pairs = items(count).map(rows);
     const groups = [];

@@ -34,24 +34,16 @@ export async function peers({ target, quick, report }) {
   const measured = await interleave(
     {
       counting: (round) =>
-        byCallers(CALLERS, work[round], ({ thread, text }) =>
-          add({ scope_id: thread, role: 'User', content: text }),
-        ),
+        byCallers(CALLERS, work[round], ({ thread, text }) => add({ scope_id: thread, role: 'User', content: text })),
       counted: (round) => byCallers(CALLERS, work[round], ({ thread, text }) => add(counted(thread, text))),
       flush: async () => flushes(pages, FLUSHES),
-      mastra: (round) =>
-        byCallers(CALLERS, work[round], ({ id, thread, text }) => mastra.save(id, thread, text)),
+      mastra: (round) => byCallers(CALLERS, work[round], ({ id, thread, text }) => mastra.save(id, thread, text)),
     },
     rounds,
   );
   const saved = await mastra.count();
   if (saved !== work.length * perRound) throw new Error(`@mastra/libsql has ${saved} messages`);
-  const peer = {
-    name: '@mastra/libsql',
-    version: mastra.version,
-    as_it_comes,
-    measured: await mastra.pragmas(),
-  };
+  const peer = { name: '@mastra/libsql', version: mastra.version, as_it_comes, measured: await mastra.pragmas() };
   const against = (side) => ({
     ours: measured.rate(side),
     bare: measured.rate('mastra'),

@@ -22,11 +22,13 @@ export async function fill({ api }) {
   const card_ids = Array.from({ length: ROWS }, newId);
   const packet_ids = Array.from({ length: ROWS }, newId);
   for (let i = 0; i < ROWS; i += 500) {
-    const cards = card_ids.slice(i, i + 500).map((card_id) => ({
-      card_id,
-      content: { text: prose(next, 400), step: next() % 100 },
-      metadata: { type: 'note', role: 'assistant' },
-    }));
+    const cards = card_ids
+      .slice(i, i + 500)
+      .map((card_id) => ({
+        card_id,
+        content: { text: prose(next, 400), step: next() % 100 },
+        metadata: { type: 'note', role: 'assistant' },
+      }));
     await api.cards.add_batch({ cards, atomic: true });
     const packets = packet_ids.slice(i, i + 500).map((packet_id) => ({ packet_id, ...newBody() }));
     await api.packets.write_batch({ packets });
@@ -54,13 +56,7 @@ export async function reads({ target, quick, report }) {
   const rounds = quick ? 5 : 9;
   const pairs = [
     ['cards.get', card_ids, (card_id) => cairn.api.cards.get({ card_id }), select(CARD), parseCard],
-    [
-      'packets.get',
-      packet_ids,
-      (packet_id) => cairn.api.packets.get({ packet_id }),
-      select(PACKET),
-      parsePacket,
-    ],
+    ['packets.get', packet_ids, (packet_id) => cairn.api.packets.get({ packet_id }), select(PACKET), parsePacket],
   ];
   for (const [name, ids, ours, read, parse] of pairs) {
     const work = draws(ids, count);

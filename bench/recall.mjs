@@ -105,10 +105,7 @@ const round = (value) => Math.round(value * 100) / 100;
 function mean(measures) {
   const names = Object.keys(measures[0] ?? measure([], ['']));
   const of = (name) => measures.reduce((sum, one) => sum + one[name], 0) / Math.max(1, measures.length);
-  return {
-    ...Object.fromEntries(names.map((name) => [name, round(100 * of(name))])),
-    questions: measures.length,
-  };
+  return { ...Object.fromEntries(names.map((name) => [name, round(100 * of(name))])), questions: measures.length };
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-recall-'));

@@ -26,9 +26,7 @@ export async function scopes({ target, quick, report }) {
     await settle(target.kind, database);
     const cairn = await openCairn(database);
     const add = (round) =>
-      byCallers(CALLERS, texts[round], (text) =>
-        cairn.api.turns.add(counted(scope_ids[round % count], text)),
-      );
+      byCallers(CALLERS, texts[round], (text) => cairn.api.turns.add(counted(scope_ids[round % count], text)));
     return { ...cairn, scope_ids, add };
   };
   // Each round adds to one scope: to the large one again, or to another small one.
@@ -63,8 +61,7 @@ async function closing(cairn, newId, quick, report) {
   await longestWait(write, () => sleep(500));
   const beside = await longestWait(write, close);
   const { erased, kept, state } = beside.result.erasure;
-  if (state !== 'done' || erased < LARGE || kept > 0)
-    throw new Error(`erased ${erased}, kept ${kept}: ${state}`);
+  if (state !== 'done' || erased < LARGE || kept > 0) throw new Error(`erased ${erased}, kept ${kept}: ${state}`);
   const alone = await longestWait(write, () => sleep(quick ? Math.min(beside.took, 4000) : beside.took));
   report({
     what: 'longest wait of a writer while 100,000 are erased',
@@ -82,11 +79,7 @@ async function closing(cairn, newId, quick, report) {
     unit: 'ms',
     ratio: beside.middle / alone.middle,
   });
-  report({
-    what: `erasing ${erased.toLocaleString('en')} turns beside it`,
-    ours: beside.took / 1000,
-    unit: 's',
-  });
+  report({ what: `erasing ${erased.toLocaleString('en')} turns beside it`, ours: beside.took / 1000, unit: 's' });
 }
 
 /** Writes one after another until the work is done. */

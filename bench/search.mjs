@@ -14,8 +14,7 @@ const ROUND_MS = 15_000;
 const MOST_TIMES = 3;
 const MOST_BLOCKED_MS = 20;
 
-const plan = (quick) =>
-  quick ? { rounds: 5, questions: 40, sizes: 2 } : { rounds: 9, questions: 100, sizes: 3 };
+const plan = (quick) => (quick ? { rounds: 5, questions: 40, sizes: 2 } : { rounds: 9, questions: 100, sizes: 3 });
 
 export async function search({ target, quick, report }) {
   const { rounds, questions, sizes } = plan(quick);
@@ -61,10 +60,7 @@ async function compare(cairn, bare, next, rounds, questions) {
     const isOver = within(ROUND_MS);
     for (let i = 0; i < questions && !isOver(); i++) {
       const question = next();
-      const sides = {
-        ours: () => cairn.api.search.query({ query: question }),
-        theirs: () => bare.ask(question),
-      };
+      const sides = { ours: () => cairn.api.search.query({ query: question }), theirs: () => bare.ask(question) };
       for (const name of i % 2 === 0 ? ['ours', 'theirs'] : ['theirs', 'ours']) {
         const started = performance.now();
         await sides[name]();

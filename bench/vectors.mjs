@@ -20,12 +20,7 @@ export async function vectors({ target, quick, report }) {
   const server = await startPgvector();
   const journal = packetJournal(() => driver.now());
   // That server has one session for all, in which only who owns the tables can make an index.
-  const driver = await openPostgres(server.url, {
-    journal,
-    schema: tables,
-    pool_size: 1,
-    row_level_security: false,
-  });
+  const driver = await openPostgres(server.url, { journal, schema: tables, pool_size: 1, row_level_security: false });
   try {
     await driver.migrate();
     await server.query('CREATE EXTENSION vector');
@@ -38,11 +33,7 @@ export async function vectors({ target, quick, report }) {
         [doc_no - 1, MODEL, Array.from({ length: BATCH }, () => digitsOf(vectorOf()))],
       );
     const { schema } = await driver.vectors.look(VECTOR_TABLE);
-    await driver.vectors.index(VECTOR_TABLE, schema, {
-      tenant: 'default',
-      model: MODEL,
-      dimensions: DIMENSIONS,
-    });
+    await driver.vectors.index(VECTOR_TABLE, schema, { tenant: 'default', model: MODEL, dimensions: DIMENSIONS });
 
     const questions = Array.from({ length: quick ? 5 : 10 }, vectorOf);
     const ask = (operators) => (vector) =>

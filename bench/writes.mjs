@@ -33,10 +33,7 @@ export async function appends({ target, quick, report }) {
   const boxes = Array.from({ length: BOXES }, newId);
   const batch = (count) => () =>
     Array.from({ length: count }, (_, i) => ({ box_id: boxes[i % BOXES], card_id: newId() }));
-  const work = {
-    many: inRounds(rounds, batch(CALLERS * size.many)),
-    one: inRounds(rounds, batch(size.one)),
-  };
+  const work = { many: inRounds(rounds, batch(CALLERS * size.many)), one: inRounds(rounds, batch(size.one)) };
   const cardIds = Object.values(work)
     .flat(2)
     .map(({ card_id }) => card_id);
@@ -95,10 +92,7 @@ export async function packets({ target, quick, report }) {
   const bareFile = await target.fresh();
   const beside = await openCairn(bareFile);
   const batch = (count) => () => Array.from({ length: count }, newBody);
-  const work = {
-    many: inRounds(rounds, batch(CALLERS * size.many)),
-    one: inRounds(rounds, batch(size.one)),
-  };
+  const work = { many: inRounds(rounds, batch(CALLERS * size.many)), one: inRounds(rounds, batch(size.one)) };
   const rows = await packetRowsOf(beside, newId);
   await beside.close();
   const bare = await openBare(target.kind, bareFile);

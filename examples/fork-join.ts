@@ -10,8 +10,7 @@ const profile = process.argv[2] ?? 'planner';
 
 // #region worker
 const german: Record<string, string> = { Hello: 'Hallo', world: 'Welt', again: 'wieder' };
-const asked = ({ prompt }: WorkerTurn) =>
-  String(prompt.messages.find(({ role }) => role === 'user')?.content);
+const asked = ({ prompt }: WorkerTurn) => String(prompt.messages.find(({ role }) => role === 'user')?.content);
 
 const handlers: Record<string, WorkerOptions['handle']> = {
   translator: (turn) => german[asked(turn)] ?? '?',

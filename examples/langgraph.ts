@@ -30,7 +30,5 @@ console.log(`${plan}: ${answer}`);
 // #endregion
 
 const { checkpoints } = await reopened.checkpoints.list({ thread_id: 'deploy-7' });
-console.log(
-  `${checkpoints.length} checkpoints, the last of step ${checkpoints.at(-1)?.metadata.step_number}`,
-);
+console.log(`${checkpoints.length} checkpoints, the last of step ${checkpoints.at(-1)?.metadata.step_number}`);
 await reopened.close();

@@ -8,11 +8,7 @@ const { trajectory_id } = await cairn.trajectories.create({ name: 'Fix bug #123'
 const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 'Debugging', token_budget: 8000 });
 
 await cairn.turns.add({ scope_id, role: 'User', content: 'Login fails for names of more than 64 letters.' });
-const { budget } = await cairn.turns.add({
-  scope_id,
-  role: 'Assistant',
-  content: 'The column is too short.',
-});
+const { budget } = await cairn.turns.add({ scope_id, role: 'Assistant', content: 'The column is too short.' });
 console.log(`${budget.tokens_used} of ${budget.token_budget} tokens used`);
 
 await cairn.artifacts.create({

@@ -30,9 +30,7 @@ if (flags.help) {
 }
 const unknown = flags.only.filter((name) => !kinds.includes(name) && !(name in items));
 if (unknown.length > 0) {
-  console.error(
-    `bench: there is no ${unknown.join(', ')}: use ${[...kinds, ...Object.keys(items)].join(', ')}`,
-  );
+  console.error(`bench: there is no ${unknown.join(', ')}: use ${[...kinds, ...Object.keys(items)].join(', ')}`);
   process.exit(1);
 }
 const chosen = (names) => names.filter((name) => flags.only.includes(name));
@@ -56,15 +54,7 @@ for (const kind of chosenKinds) {
     await target.stop();
   }
 }
-const about = {
-  node: process.version,
-  platform: process.platform,
-  cpu: cpus()[0]?.model,
-  cores: cpus().length,
-};
-writeFileSync(
-  'bench/results.json',
-  `${JSON.stringify({ ...about, quick: flags.quick, results }, null, 2)}\n`,
-);
+const about = { node: process.version, platform: process.platform, cpu: cpus()[0]?.model, cores: cpus().length };
+writeFileSync('bench/results.json', `${JSON.stringify({ ...about, quick: flags.quick, results }, null, 2)}\n`);
 const missed = results.filter(({ met }) => !met).length;
 console.log(`\n${results.length} figures, ${missed} missed; bench/results.json has them all`);

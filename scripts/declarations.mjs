@@ -61,9 +61,7 @@ function textAt(path) {
 }
 
 const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const entries = Object.values(exports).flatMap(({ types: entry }) =>
-  entry ? [posix.relative('dist', entry)] : [],
-);
+const entries = Object.values(exports).flatMap(({ types: entry }) => (entry ? [posix.relative('dist', entry)] : []));
 for (const path of reached(entries, textAt).keys()) {
   if (path === GENERATED) continue;
   const statements = statementsOf(texts.get(path));
@@ -80,8 +78,7 @@ for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true }))
 }
 if (process.argv.includes('--check')) {
   const differing = new Set([...stale, ...found.keys()]);
-  if (differing.size > 0)
-    throw new Error(`stale declarations, run npm run build: ${[...differing].join(', ')}`);
+  if (differing.size > 0) throw new Error(`stale declarations, run npm run build: ${[...differing].join(', ')}`);
 } else {
   for (const path of stale) rmSync(join(dist, path));
   for (const [path, text] of found) {

@@ -28,8 +28,7 @@ const prose = (text) => text.replaceAll(/[<*]/g, '\\$&');
 function table(head, rows) {
   const cells = [head, ...rows].map((row) => row.map((cell) => String(cell).replaceAll('|', '\\|')));
   const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => [...row[column]].length)));
-  const line = (row) =>
-    `| ${row.map((cell, i) => cell + ' '.repeat(widths[i] - [...cell].length)).join(' | ')} |`;
+  const line = (row) => `| ${row.map((cell, i) => cell + ' '.repeat(widths[i] - [...cell].length)).join(' | ')} |`;
   const [first, ...rest] = cells.map(line);
   return [first, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rest].join('\n');
 }
@@ -45,9 +44,7 @@ function constant(folder, name) {
     .map(({ text }) => new RegExp(`^(?:export )?const ${name} = ([\\d_ *]+);`, 'm').exec(text)?.[1])
     .filter((value) => value !== undefined);
   if (found.length !== 1)
-    throw new Error(
-      `src/${folder} has ${found.length} constants ${name}: fix the table FIXED in scripts/docs.mjs`,
-    );
+    throw new Error(`src/${folder} has ${found.length} constants ${name}: fix the table FIXED in scripts/docs.mjs`);
   return found[0]
     .replaceAll('_', '')
     .split('*')
@@ -90,8 +87,7 @@ const commands = commandsOf(cairn);
 
 const longOf = ({ long }) => long;
 const STORE_FLAGS = ['--database', '--url', '--key', '--tenant'];
-const takesStoreFlags = ({ options }) =>
-  STORE_FLAGS.every((flag) => options.some(({ long }) => long === flag));
+const takesStoreFlags = ({ options }) => STORE_FLAGS.every((flag) => options.some(({ long }) => long === flag));
 
 function defaultOf({ defaultValue, mandatory }) {
   if (mandatory) return 'required';
@@ -128,9 +124,7 @@ function commandSection({ words, command }) {
   const level = words.length === 2 ? '##' : '###';
   const isGroup = command.commands.length > 0;
   const usage = usageOf(words, command);
-  const own = command.options.filter(
-    (option) => !takesStoreFlags(command) || !STORE_FLAGS.includes(longOf(option)),
-  );
+  const own = command.options.filter((option) => !takesStoreFlags(command) || !STORE_FLAGS.includes(longOf(option)));
   const described = command.registeredArguments.filter(({ description }) => description !== '');
   const lines = [
     ...described.map((argument) => `- \`<${argument.name()}>\`: ${prose(argument.description)}`),
@@ -166,8 +160,7 @@ same inputs as the HTTP API.`,
 
 // ----------------------------------------------------------------------------------------------- Limits
 
-const bytes = (value) =>
-  value % 2 ** 20 === 0 ? `${number(value / 2 ** 20)} MiB` : `${number(value / 1024)} KiB`;
+const bytes = (value) => (value % 2 ** 20 === 0 ? `${number(value / 2 ** 20)} MiB` : `${number(value / 1024)} KiB`);
 const duration = (value) =>
   value >= 3_600_000
     ? `${number(value / 3_600_000)} h`
@@ -194,12 +187,7 @@ const FIXED = [
   ['recall/policies', 'MAX_POLICIES', number, 'summarization policies of a tenant, a trajectory or a scope'],
   ['recall/manifests', 'MAX_CONTEXT_CARDS', number, 'cards in a packed context'],
   ['coordination/agent-turns', 'MAX_DEPTH_OF_DELEGATION', number, 'levels of delegation'],
-  [
-    'coordination/agent-turns',
-    'DEFAULT_MAX_ATTEMPTS',
-    number,
-    'workers that may lose the lease of an agent_turn',
-  ],
+  ['coordination/agent-turns', 'DEFAULT_MAX_ATTEMPTS', number, 'workers that may lose the lease of an agent_turn'],
   ['engine/writes', 'KEEP_REQUESTS_MS', duration, 'for which an `Idempotency-Key` is kept'],
   ['coordination/locks', 'KEEP_ENDED_LOCKS_MS', duration, 'for which an ended lock can be read'],
   ['engine/reads', 'MAX_FOLLOWERS', number, 'open streams per server'],
@@ -207,12 +195,7 @@ const FIXED = [
   ['http', 'PATIENCE_MS', duration, 'after which a stream reader that takes nothing is disconnected'],
   ['engine/leases', 'MAX_WAITERS', number, 'waiting calls per server'],
   ['driver', 'QUEUE_LIMIT', number, 'writes that wait for their commit; more are refused with 503'],
-  [
-    'driver/sqlite',
-    'LOCK_WAIT_MS',
-    duration,
-    'for which a write waits for other processes on an SQLite file',
-  ],
+  ['driver/sqlite', 'LOCK_WAIT_MS', duration, 'for which a write waits for other processes on an SQLite file'],
 ];
 
 /** The bounds of one member of an input, such as "1 to 500"; nothing for what is bounded by its type alone. */
@@ -274,11 +257,7 @@ const limitsTable = () =>
     ['option', 'default', 'what it limits'],
     membersOf('Limits').map(({ field, text }) => {
       const value = defaultLimits[field];
-      return [
-        `\`${field}\``,
-        field.endsWith('_ms') ? number(value) : `${number(value)} (${bytes(value)})`,
-        text,
-      ];
+      return [`\`${field}\``, field.endsWith('_ms') ? number(value) : `${number(value)} (${bytes(value)})`, text];
     }),
   );
 
@@ -308,15 +287,10 @@ function modelTable() {
     ['option', 'default', 'what it sets'],
     Object.entries(properties).map(([name, schema]) => {
       const value = schema.default ?? (required.includes(name) ? 'required' : 'none');
-      const one =
-        schema.enum === undefined ? '' : `: ${schema.enum.map((word) => `\`${word}\``).join(' or ')}`;
+      const one = schema.enum === undefined ? '' : `: ${schema.enum.map((word) => `\`${word}\``).join(' or ')}`;
       const bounds = boundsOf(schema);
       const text = `${schema.description ?? ''}${one}`;
-      return [
-        `\`${name}\``,
-        typeof value === 'number' ? number(value) : value,
-        bounds ? `${text} (${bounds})` : text,
-      ];
+      return [`\`${name}\``, typeof value === 'number' ? number(value) : value, bounds ? `${text} (${bounds})` : text];
     }),
   );
 }
@@ -355,11 +329,7 @@ keys have no flag here; \`CAIRN_KEY\` is the safer form of \`--key\` as well.`,
 
 // ------------------------------------------------------------------------------------------------ Pages
 
-const pages = {
-  'docs/cli.md': cliPage(),
-  'docs/limits.md': limitsPage(),
-  'docs/settings.md': settingsPage(),
-};
+const pages = { 'docs/cli.md': cliPage(), 'docs/limits.md': limitsPage(), 'docs/settings.md': settingsPage() };
 for (const [path, text] of Object.entries(pages)) {
   const file = join(root, path);
   if (!process.argv.includes('--check')) writeFileSync(file, text);

@@ -108,9 +108,7 @@ function unprivilegedAccount() {
       // Try the next one.
     }
   }
-  throw new Error(
-    'PostgreSQL does not run as root, and there is no account "postgres" or "nobody" to run it as',
-  );
+  throw new Error('PostgreSQL does not run as root, and there is no account "postgres" or "nobody" to run it as');
 }
 
 function freePort() {

@@ -10,9 +10,7 @@ if (!existsSync(node)) {
   const installed = spawnSync(
     'npm',
     ['install', '--prefix', home, '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', spec],
-    {
-      stdio: 'inherit',
-    },
+    { stdio: 'inherit' },
   );
   if (installed.status !== 0) process.exit(installed.status ?? 1);
 }

@@ -11,12 +11,10 @@ mkdirSync('.cache', { recursive: true });
 rmSync(report, { force: true });
 
 /** A folder of test/ becomes its path: vitest filters by substring, and `memory` alone would match files elsewhere. */
-const isTestFolder = (arg) =>
-  /^\w/.test(arg) && statSync(join('test', arg), { throwIfNoEntry: false })?.isDirectory();
+const isTestFolder = (arg) => /^\w/.test(arg) && statSync(join('test', arg), { throwIfNoEntry: false })?.isDirectory();
 const args = process.argv.slice(2).map((arg) => (isTestFolder(arg) ? `${join('test', arg)}/` : arg));
 
-const run = (script, args) =>
-  spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1;
+const run = (script, args) => spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1;
 const built =
   run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.build.json']) ||
   run('scripts/declarations.mjs', []) ||
@@ -36,10 +34,7 @@ function failuresOf({ testResults }) {
     const file = relative(process.cwd(), name);
     const tests = assertionResults.filter((test) => test.status === 'failed');
     if (tests.length === 0) return message ? [{ title: file, reason: message }] : [];
-    return tests.map((test) => ({
-      title: `${file} > ${test.fullName}`,
-      reason: test.failureMessages.join('\n'),
-    }));
+    return tests.map((test) => ({ title: `${file} > ${test.fullName}`, reason: test.failureMessages.join('\n') }));
   });
 }
 

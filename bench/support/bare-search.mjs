@@ -11,18 +11,13 @@ export async function openBareSearch(kind, database) {
 }
 
 async function sqliteSearch(bare) {
-  await bare.exec(
-    `CREATE VIRTUAL TABLE bare_search USING fts5(card_id UNINDEXED, content, tokenize = 'porter')`,
-  );
+  await bare.exec(`CREATE VIRTUAL TABLE bare_search USING fts5(card_id UNINDEXED, content, tokenize = 'porter')`);
   await bare.exec(`INSERT INTO bare_search (card_id, content)
     SELECT card_id, content ->> '$' FROM cards WHERE held_by IS NOT NULL ORDER BY card_id`);
   const statement = bare.prepare(
     `SELECT card_id, content FROM bare_search WHERE bare_search MATCH $1 ORDER BY rank LIMIT ${CANDIDATES}`,
   );
-  return {
-    ask: (question) => statement.all(question.split(' ').join(' OR ')),
-    close: () => bare.close(),
-  };
+  return { ask: (question) => statement.all(question.split(' ').join(' OR ')), close: () => bare.close() };
 }
 
 async function postgresSearch(bare) {

@@ -18,40 +18,12 @@ const UNLEASE = `DELETE FROM leases WHERE tenant_id = $1 AND kind = $2 AND subje
 const INDEX = `INSERT INTO packet_index (tenant_id, kind, value, seq) VALUES ($1, $2, $3, $4)`;
 
 const PACKET_COLUMNS = [
-  ...[
-    'tenant_id',
-    'seq',
-    'packet_id',
-    'packet_type',
-    'timestamp',
-    'recorded_at',
-    'thread_id',
-    'agent',
-    'source',
-  ],
-  ...[
-    'entity_type',
-    'entity_id',
-    'envelope',
-    'original',
-    'content_hash',
-    'sent_hash',
-    'expires_at',
-    'generation',
-  ],
+  ...['tenant_id', 'seq', 'packet_id', 'packet_type', 'timestamp', 'recorded_at', 'thread_id', 'agent', 'source'],
+  ...['entity_type', 'entity_id', 'envelope', 'original', 'content_hash', 'sent_hash', 'expires_at', 'generation'],
   ...['root_packet_id', 'parent_ids', 'subject_ids'],
 ];
 const CARD_COLUMNS = [
-  ...[
-    'tenant_id',
-    'card_id',
-    'content',
-    'tool_calls',
-    'tool_call_id',
-    'metadata',
-    'author_id',
-    'subject_ids',
-  ],
+  ...['tenant_id', 'card_id', 'content', 'tool_calls', 'tool_call_id', 'metadata', 'author_id', 'subject_ids'],
   ...['derived_from', 'content_hash', 'sent_hash', 'ttl_seconds', 'expires_at', 'created_at', 'held_by'],
 ];
 const insertOf = (table, columns) =>
@@ -69,9 +41,7 @@ function rowsLike(template, columns) {
   const values = columns.map((name) => template[name]);
   return (replacements) =>
     values.map((value) =>
-      typeof value === 'string'
-        ? replacements.reduce((text, [from, to]) => text.replaceAll(from, to), value)
-        : value,
+      typeof value === 'string' ? replacements.reduce((text, [from, to]) => text.replaceAll(from, to), value) : value,
     );
 }
 
@@ -120,14 +90,12 @@ function sqliteGroups(bare) {
 function postgresGroups({ run }) {
   return async (items) => {
     const sent = [run('BEGIN')];
-    for (const item of items)
-      for (const [text, member] of BEFORE) if (item[member]) sent.push(run(text, item[member]));
+    for (const item of items) for (const [text, member] of BEFORE) if (item[member]) sent.push(run(text, item[member]));
     let seq = (await run(HEAD, [items.length, Date.now(), TENANT])).rows[0].seq - items.length;
     for (const item of items) {
       item.packet[1] = ++seq;
       sent.push(run(PACKET, item.packet));
-      if (item.index)
-        for (const [name, value] of item.index) sent.push(run(INDEX, [TENANT, name, value, seq]));
+      if (item.index) for (const [name, value] of item.index) sent.push(run(INDEX, [TENANT, name, value, seq]));
     }
     sent.push(run('COMMIT'));
     await Promise.all(sent);

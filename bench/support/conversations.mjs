@@ -29,8 +29,7 @@ const share = (next) => next() / 2 ** 32;
 /** A word between two ranks: of rank r about as often as 1/r. */
 const wordOf = (next, first, last) => words[Math.floor(first * (last / first) ** share(next)) - 1];
 
-const sentence = (next, length, first, last) =>
-  Array.from({ length }, () => wordOf(next, first, last)).join(' ');
+const sentence = (next, length, first, last) => Array.from({ length }, () => wordOf(next, first, last)).join(' ');
 
 /** What is said in a turn: 20 to 40 words. */
 export const sayingsOf = (seed) => {

@@ -74,12 +74,7 @@ export async function openSqliteFile(file) {
 
 async function bareSqlite(file) {
   const db = await openSqliteFile(file);
-  for (const pragma of [
-    'journal_mode = WAL',
-    'synchronous = FULL',
-    'foreign_keys = ON',
-    'secure_delete = ON',
-  ])
+  for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', 'secure_delete = ON'])
     db.exec(`PRAGMA ${pragma}`);
   return {
     prepare: (text) => db.prepare(text.replace(/\$\d+/g, '?')),
@@ -91,8 +86,7 @@ async function bareSqlite(file) {
 /** Pipelined and with named statements, as Cairn's own connections are. */
 async function barePostgres(url) {
   const parsers = {
-    getTypeParser: (oid, format) =>
-      oid === 20 ? Number : oid === 114 ? String : pg.types.getTypeParser(oid, format),
+    getTypeParser: (oid, format) => (oid === 20 ? Number : oid === 114 ? String : pg.types.getTypeParser(oid, format)),
   };
   const client = new pg.Client({ connectionString: url, pipeline: true, types: parsers });
   await client.connect();

@@ -40,8 +40,7 @@ export async function openMastra(file) {
           },
         ],
       }),
-    count: async () =>
-      Number((await store.client.execute('SELECT COUNT(*) AS n FROM mastra_messages')).rows[0].n),
+    count: async () => Number((await store.client.execute('SELECT COUNT(*) AS n FROM mastra_messages')).rows[0].n),
     close: async () => {
       await store.close();
       for (const end of ['', '-wal', '-shm']) await rm(`${file}${end}`, { force: true });
@@ -53,8 +52,7 @@ export async function openMastra(file) {
  * Calls that start together get a connection each, as long as the pool has one, so this reaches all of them. Its client
  * has no other way to set up a connection.
  */
-const onEveryConnection = (client, text) =>
-  Promise.all(Array.from({ length: ALL }, () => client.execute(text)));
+const onEveryConnection = (client, text) => Promise.all(Array.from({ length: ALL }, () => client.execute(text)));
 
 /** What the connections have, read back: each value with how many of the calls met it. */
 async function pragmasOf(client) {

@@ -12,9 +12,7 @@ const wanted = () => JSON.parse(readFileSync(resolve(home, 'package.json'), 'utf
 const versionOf = (name) => JSON.parse(readFileSync(installed(name), 'utf8')).version;
 
 const isThere = () =>
-  Object.entries(wanted()).every(
-    ([name, version]) => existsSync(installed(name)) && versionOf(name) === version,
-  );
+  Object.entries(wanted()).every(([name, version]) => existsSync(installed(name)) && versionOf(name) === version);
 
 function npm(...args) {
   const { status, error } = spawnSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {

@@ -28,18 +28,14 @@ export async function putRates(sides, states) {
   for (let from = 0; from < states.length; from += SLICE) {
     for (const name of inTurn(names, from / SLICE)) {
       const { ms, cpu_ms } = await timed(async () => {
-        for (const state of states.slice(from, from + SLICE))
-          at[name] = await put(sides[name].saver, at[name], state);
+        for (const state of states.slice(from, from + SLICE)) at[name] = await put(sides[name].saver, at[name], state);
       });
       spent[name].ms += ms;
       spent[name].cpu_ms += cpu_ms;
     }
   }
   const each = (figure) => Object.fromEntries(names.map((name) => [name, figure(spent[name])]));
-  return {
-    rate: each(({ ms }) => (states.length / ms) * 1000),
-    cpu: each(({ cpu_ms }) => cpu_ms / states.length),
-  };
+  return { rate: each(({ ms }) => (states.length / ms) * 1000), cpu: each(({ cpu_ms }) => cpu_ms / states.length) };
 }
 
 /**
@@ -79,9 +75,7 @@ export async function loadAny(sides, states, perTenth, seed) {
       const state = states[tenth * width + (next() % width)];
       spent.push(await loadTimes(sides, configOf(THREAD, state), loadedText(state), LOADS_OF_EACH));
     }
-    tenths.push(
-      Object.fromEntries(Object.keys(sides).map((name) => [name, total(spent.map((each) => each[name]))])),
-    );
+    tenths.push(Object.fromEntries(Object.keys(sides).map((name) => [name, total(spent.map((each) => each[name]))])));
   }
   return tenths;
 }

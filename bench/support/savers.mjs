@@ -74,9 +74,7 @@ async function onSqlite({ module }, file) {
 }
 
 const pragmasOf = (db) =>
-  Object.fromEntries(
-    Object.keys(DURABLE.sqlite).map((name) => [name, String(db.pragma(name, { simple: true }))]),
-  );
+  Object.fromEntries(Object.keys(DURABLE.sqlite).map((name) => [name, String(db.pragma(name, { simple: true }))]));
 
 async function onPostgres({ module }, url) {
   const saver = module.PostgresSaver.fromConnString(url);
@@ -84,18 +82,12 @@ async function onPostgres({ module }, url) {
   const settings = {};
   for (const name of Object.keys(DURABLE.postgres))
     settings[name] = (await saver.pool.query(`SHOW ${name}`)).rows[0][name];
-  return {
-    saver,
-    newSaver: () => new module.PostgresSaver(saver.pool),
-    settings,
-    close: () => saver.end(),
-  };
+  return { saver, newSaver: () => new module.PostgresSaver(saver.pool), settings, close: () => saver.end() };
 }
 
 function refuseOthers(name, settings, wanted) {
   for (const [setting, value] of Object.entries(wanted))
-    if (settings[setting] !== value)
-      throw new Error(`${name} has ${setting} ${settings[setting]}, not ${value}`);
+    if (settings[setting] !== value) throw new Error(`${name} has ${setting} ${settings[setting]}, not ${value}`);
 }
 
 /** What a file takes once all of its log is in it. */

@@ -37,8 +37,7 @@ export async function openScopes(cairn, scope_ids, trajectory_id) {
 export function sayings(seed) {
   const next = seeded(seed);
   const newId = uuids(seed);
-  return () =>
-    `${prose(next, 240)}; order ${newId()}: ${(next() % 100_000) / 100} EUR/t (n=${next() % 1000})`;
+  return () => `${prose(next, 240)}; order ${newId()}: ${(next() % 100_000) / 100} EUR/t (n=${next() % 1000})`;
 }
 
 /** A turn whose tokens were counted by whoever sends it. */

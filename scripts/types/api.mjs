@@ -74,8 +74,7 @@ const GENERIC_METHODS = {
 
 const byName = (name) => allOperations.find((operation) => operation.name === name);
 
-const formatsOf = (name) =>
-  Object.values(byName(name).output.shape.format.def.entries).map(literal).join(' | ');
+const formatsOf = (name) => Object.values(byName(name).output.shape.format.def.entries).map(literal).join(' | ');
 
 /** Types without a schema of their own. The conditional types distribute, so that `format` discriminates the union. */
 const fixedTypes = () => `/** A lifetime: a name, or a duration in milliseconds. */
@@ -159,10 +158,7 @@ function shorthandOf([name, { group, verb, first }], types, typesBy) {
     `cairn.${group}.${verb}(${code(operation.example)})`,
     `cairn.${name}(${code(operation.example[first])})`,
   );
-  const doc = comment([operation.summary, `Short for \`${group}.${verb}\`.`], {
-    example,
-    indent: '  ',
-  });
+  const doc = comment([operation.summary, `Short for \`${group}.${verb}\`.`], { example, indent: '  ' });
   const type = types.typeOf(operation.input.shape[first], 'input');
   const parameters = `${first}: ${type}, rest?: Omit<${input}, '${first}'>, options?: CallOptions`;
   return `${doc}  ${name}(${parameters}): Promise<${answer}>;\n`;

@@ -29,8 +29,7 @@ export const isOptional = ({ _zod }, io) => (io === 'input' ? _zod.optin : _zod.
 function limitsOf(schema) {
   const { def } = schema._zod;
   const inner = innerOf(schema, 'input');
-  if (def.type === 'default')
-    return [`Default: ${inWords(def.defaultValue)}.`, limitsOf(inner)].join(' ').trim();
+  if (def.type === 'default') return [`Default: ${inWords(def.defaultValue)}.`, limitsOf(inner)].join(' ').trim();
   if (inner) return limitsOf(inner);
   const { format } = schema.meta() ?? {};
   if (format === 'uuid') return 'A UUID.';
@@ -121,8 +120,7 @@ export class SchemaTypes {
     if (this.#declared.has(name)) return name;
     // Set before the members are printed, since these can refer back to it.
     this.#declared.set(name, '');
-    const body =
-      schema._zod.def.type === 'union' ? this.#unionOf(schema, io, name) : this.#bodyOf(schema, io, name);
+    const body = schema._zod.def.type === 'union' ? this.#unionOf(schema, io, name) : this.#bodyOf(schema, io, name);
     const same = this.#bodies.get(body);
     if (same !== undefined && isNew) {
       this.#declared.delete(name);
@@ -188,9 +186,7 @@ export class SchemaTypes {
     const { type, items } = schema.meta() ?? {};
     if (type === 'object') return io === 'input' ? 'JsonObjectInput' : 'JsonObject';
     if (type === 'array' && items.type === 'integer') return `Uint8Array | ${this.#listOf('number', io)}`;
-    throw new Error(
-      'z.unknown() is neither JSON nor bytes: add its type to `special` in scripts/types/api.mjs',
-    );
+    throw new Error('z.unknown() is neither JSON nor bytes: add its type to `special` in scripts/types/api.mjs');
   }
 
   /** A nested object or union: named by its id or its place if it is long or documented, else written in place. */
@@ -209,12 +205,7 @@ export class SchemaTypes {
     if (schema._zod.def.type === 'union') return this.#unionOf(schema, io, name);
     const members = this.#membersOf(schema, io, name);
     const line = `{ ${members.map(({ text }) => text).join('; ')} }`;
-    if (
-      members.length > 0 &&
-      line.length < 90 &&
-      members.every(({ about }) => about === '') &&
-      !line.includes('\n')
-    )
+    if (members.length > 0 && line.length < 90 && members.every(({ about }) => about === '') && !line.includes('\n'))
       return line;
     if (members.length === 0 || member === undefined) return this.#blockOf(members);
     return this.declare(schema, io, [derived, `${owner}${pascal(singular(member))}`]);
@@ -246,9 +237,7 @@ export class SchemaTypes {
   #bodyOf(schema, io, name) {
     const base = this.#baseOf(schema, io);
     const members = this.#membersOf(schema, io, name, base?._zod.def.shape);
-    return base === undefined
-      ? this.#blockOf(members)
-      : `extends ${this.typeOf(base, io)} ${this.#blockOf(members)}`;
+    return base === undefined ? this.#blockOf(members) : `extends ${this.typeOf(base, io)} ${this.#blockOf(members)}`;
   }
 
   #blockOf(members) {
@@ -268,9 +257,7 @@ export class SchemaTypes {
       .filter((one) => one.output !== undefined && shapeOf(one.schema) && size(one.schema) > 3)
       .map((one) => one.schema)
       .filter((one) => size(one) < size(schema))
-      .filter((one) =>
-        Object.entries(shapeOf(one)).every(([name, member]) => shapeOf(schema)[name] === member),
-      )
+      .filter((one) => Object.entries(shapeOf(one)).every(([name, member]) => shapeOf(schema)[name] === member))
       .sort((a, b) => size(b) - size(a))[0];
   }
 }

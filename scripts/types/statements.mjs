@@ -3,10 +3,8 @@
 import { posix } from 'node:path';
 
 const BEGINS = /^(?:export|import|declare|type|interface|\/\*\*)/;
-const DECLARES =
-  /^(?:export )?(?:declare )?(?:abstract )?(?:const|function|class|interface|type|enum) (?<name>[\w$]+)/;
-const LISTS =
-  /^(?<head>(?:import|export)(?: type)?) \{(?<list>[^}]*)\}(?<tail>(?: from ['"](?<from>[^'"]+)['"])?;)/;
+const DECLARES = /^(?:export )?(?:declare )?(?:abstract )?(?:const|function|class|interface|type|enum) (?<name>[\w$]+)/;
+const LISTS = /^(?<head>(?:import|export)(?: type)?) \{(?<list>[^}]*)\}(?<tail>(?: from ['"](?<from>[^'"]+)['"])?;)/;
 const STARS = /^export(?: type)? \* from ['"](?<from>[^'"]+)['"];/;
 
 const COMMENTS = /\/\*[\s\S]*?\*\//g;
@@ -35,14 +33,7 @@ const specifiersOf = (list) =>
 
 /** Indexes a file by what it declares, imports and exports. */
 function parse(path, text) {
-  const file = {
-    path,
-    declared: new Map(),
-    imported: new Map(),
-    exported: new Map(),
-    stars: [],
-    statements: [],
-  };
+  const file = { path, declared: new Map(), imported: new Map(), exported: new Map(), stars: [], statements: [] };
   for (const statement of statementsOf(text)) {
     const bare = statement.replace(COMMENTS, '').trimStart();
     const entry = { text: statement, bare, used: new Set() };

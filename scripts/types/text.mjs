@@ -48,10 +48,7 @@ function wrapped(text, width) {
 
 /** A doc comment: paragraphs, then an example. */
 export function comment(paragraphs, { example, indent = '' } = {}) {
-  const lines = paragraphs.flatMap((text, i) => [
-    ...(i > 0 ? [''] : []),
-    ...wrapped(text, WIDTH - 3 - indent.length),
-  ]);
+  const lines = paragraphs.flatMap((text, i) => [...(i > 0 ? [''] : []), ...wrapped(text, WIDTH - 3 - indent.length)]);
   if (example !== undefined) lines.push('', '@example', '```ts', ...example.split('\n'), '```');
   if (lines.length === 0) return '';
   const safe = lines.map((line) => line.replaceAll('*/', '*\\/'));

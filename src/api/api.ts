@@ -20,9 +20,7 @@ export type Method<O extends Operation> =
 
 export type Api = {
   readonly [G in keyof Operations]: {
-    readonly [V in keyof Operations[G]]: Operations[G][V] extends Operation
-      ? Method<Operations[G][V]>
-      : never;
+    readonly [V in keyof Operations[G]]: Operations[G][V] extends Operation ? Method<Operations[G][V]> : never;
   };
 };
 

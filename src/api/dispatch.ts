@@ -49,13 +49,7 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
     ] as unknown as UseCase<Operation>;
     const group = (api[operation.group] ??= {});
     // The same for every call without options, which most are.
-    const plain: Call = {
-      ...runtime,
-      operation: operation.name,
-      caller,
-      tenant: caller.tenant_id,
-      options: {},
-    };
+    const plain: Call = { ...runtime, operation: operation.name, caller, tenant: caller.tenant_id, options: {} };
     const writes = operation.access !== 'read';
     const begin = (input: unknown, options: CallOptions | undefined): Begun => {
       checkRole(operation, caller);
@@ -112,16 +106,13 @@ function asAgent(
 }
 
 /** What changes an agent's row records there that it was seen. */
-const recordsPresence = ({ group, access }: NamedOperation): boolean =>
-  group === 'agents' && access !== 'read';
+const recordsPresence = ({ group, access }: NamedOperation): boolean => group === 'agents' && access !== 'read';
 
 function checkRole(operation: NamedOperation, caller: Caller): void {
   if (rank[caller.role] >= needed[operation.access]) return;
   throw new CairnError(
     'FORBIDDEN',
     `${operation.name} needs the role ${operation.access}, this key has ${caller.role}`,
-    {
-      rule: 'key_role',
-    },
+    { rule: 'key_role' },
   );
 }

@@ -34,8 +34,7 @@ export async function migrateStore(options: {
       const store = await Store.on(driver, { sweep_every_ms: 0, reindex: false });
       await store.renewEpoch();
     }
-    if (await needsReindex(driver))
-      for await (const progress of reindex(driver)) options.indexing?.(progress);
+    if (await needsReindex(driver)) for await (const progress of reindex(driver)) options.indexing?.(progress);
     return { location: driver.location, applied, version };
   } finally {
     await driver.close();
@@ -43,9 +42,7 @@ export async function migrateStore(options: {
 }
 
 /** Lets the tenants whose records are ahead of the clock go on at the present time. */
-export async function recoverClock(options: {
-  database: string;
-}): Promise<{ recovered: readonly RecoveredTenant[] }> {
+export async function recoverClock(options: { database: string }): Promise<{ recovered: readonly RecoveredTenant[] }> {
   const store = await openExisting(options.database, 'recovered');
   try {
     return { recovered: await recover(store.runtime) };

@@ -52,10 +52,7 @@ function checkOptions(options: OpenOptions): void {
       `openCairn: unknown option "${unknown[0]}": there are ${Object.keys(OPTIONS).join(', ')}`,
     );
   if (typeof options.database !== 'string' || options.database === '')
-    throw new CairnError(
-      'INVALID_INPUT',
-      'openCairn: database must be the path of a file, or a postgres:// URL',
-    );
+    throw new CairnError('INVALID_INPUT', 'openCairn: database must be the path of a file, or a postgres:// URL');
 }
 
 /** Opens a store in this process. Several processes may open the same database. */

@@ -9,11 +9,7 @@ import { allOperations, groups, type NamedOperation } from './operations.js';
 /** Schemas that have a name of their own are described once and referred to. */
 type Named = Record<string, JsonObject>;
 
-function schemaOf(
-  schema: object,
-  named: Named,
-  nameOf: (name: string, def: JsonObject) => string,
-): JsonObject {
+function schemaOf(schema: object, named: Named, nameOf: (name: string, def: JsonObject) => string): JsonObject {
   const { $schema: _, $defs = {}, ...rest } = JSON.parse(JSON.stringify(schema)) as JsonObject;
   const defs = Object.entries($defs as Named);
   const names = new Map(defs.map(([name, def]) => [name, nameOf(name, def)]));
@@ -56,11 +52,7 @@ const header = (name: string, description: string, maxLength: number): JsonObjec
 /** What a change may say of itself. */
 const changeHeaders: readonly JsonObject[] = [
   header('Idempotency-Key', 'Makes the request safe to repeat for 24 hours', 200),
-  header(
-    'X-Agent-Turn',
-    '`<agent_turn_id>:<turn_epoch>`: made in that agent_turn, as its agent; 409 when late',
-    60,
-  ),
+  header('X-Agent-Turn', '`<agent_turn_id>:<turn_epoch>`: made in that agent_turn, as its agent; 409 when late', 60),
   header('X-Fencing-Token', '`<lock_id>:<fencing_token>`: made under that lock; 409 when it is over', 60),
 ];
 
@@ -94,9 +86,7 @@ function bodyOf(operation: NamedOperation, { named, answered }: Schemas): JsonOb
   const inPath = pathParameters(operation.path);
   const rest = operation.input.omit(Object.fromEntries(inPath.map((name) => [name, true])) as never);
   if (Object.keys(rest.shape).length === 0) return undefined;
-  const example = Object.fromEntries(
-    Object.entries(operation.example).filter(([name]) => !inPath.includes(name)),
-  );
+  const example = Object.fromEntries(Object.entries(operation.example).filter(([name]) => !inPath.includes(name)));
   const schema = sentSchema(inputSchema(rest, clearsByNull(operation)), named, answered);
   return {
     required: !rest.safeParse({}).success,
@@ -129,8 +119,7 @@ function describe(operation: NamedOperation, schemas: Schemas): JsonObject {
 }
 
 /** Names an operation at one of its paths: `cards.add` at the first, `cards.add.2` at the second, as ids are unique. */
-const operationId = ({ name }: NamedOperation, index: number): string =>
-  index === 0 ? name : `${name}.${index + 1}`;
+const operationId = ({ name }: NamedOperation, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
 
 export function openapi(version: string, table: readonly NamedOperation[] = allOperations): JsonObject {
   const steps = openapiSteps(version, table);

@@ -1,14 +1,6 @@
 /** The table of all operations. Everything that reaches Cairn from outside is made from it. */
 import { checkpoints, executions } from '../checkpoints/contract.js';
-import {
-  agent_turns,
-  delegations,
-  handoffs,
-  handovers,
-  locks,
-  messages,
-  pmo,
-} from '../coordination/contract.js';
+import { agent_turns, delegations, handoffs, handovers, locks, messages, pmo } from '../coordination/contract.js';
 import type { Operation } from '../engine/contract.js';
 import { boxes, cards, events, packets, profiles } from '../facts/contract.js';
 import { agents, auth, keys } from '../identity/contract.js';
@@ -137,12 +129,11 @@ export interface NamedOperation extends Operation {
 }
 
 /** The table as a flat list, in its order. */
-export const allOperations: readonly NamedOperation[] = Object.entries(operations).flatMap(
-  ([group, entries]) =>
-    Object.entries(entries as Record<string, Operation>).map(([verb, entry]) => ({
-      ...entry,
-      name: `${group}.${verb}`,
-      group,
-      verb,
-    })),
+export const allOperations: readonly NamedOperation[] = Object.entries(operations).flatMap(([group, entries]) =>
+  Object.entries(entries as Record<string, Operation>).map(([verb, entry]) => ({
+    ...entry,
+    name: `${group}.${verb}`,
+    group,
+    verb,
+  })),
 );

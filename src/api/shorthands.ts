@@ -11,11 +11,7 @@ export const shorthands = {
 type Table = typeof shorthands;
 
 type Shorthand<O, F extends string> = O extends Operation
-  ? (
-      first: Input<O>[F & keyof Input<O>],
-      rest?: Omit<Input<O>, F>,
-      options?: CallOptions,
-    ) => Promise<Output<O>>
+  ? (first: Input<O>[F & keyof Input<O>], rest?: Omit<Input<O>, F>, options?: CallOptions) => Promise<Output<O>>
   : never;
 
 export type Shorthands = {

@@ -114,9 +114,7 @@ export class Store implements Host {
     if (sweep_every_ms > 0) {
       this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
       this.#timekeeper = new Timekeeper(runtime);
-      jobQueue
-        .of(runtime)
-        .start((tenant, job_id, signal) => runJob(systemCall(runtime, tenant), job_id, { signal }));
+      jobQueue.of(runtime).start((tenant, job_id, signal) => runJob(systemCall(runtime, tenant), job_id, { signal }));
     }
   }
 
@@ -180,10 +178,7 @@ export class Store implements Host {
   async ensureTenant(tenant: string): Promise<void> {
     const parsed = tenantId.safeParse(tenant);
     if (!parsed.success)
-      throw new CairnError(
-        'INVALID_INPUT',
-        `tenant ${JSON.stringify(tenant)} ${parsed.error.issues[0]!.message}`,
-      );
+      throw new CairnError('INVALID_INPUT', `tenant ${JSON.stringify(tenant)} ${parsed.error.issues[0]!.message}`);
     const { driver } = this.#runtime;
     if (await hasTenant(driver.at(tenant))) return;
     await driver.system((tx) => ensureTenant(tx, tenant, driver.now()));
@@ -193,10 +188,7 @@ export class Store implements Host {
   async ensureAgent(tenant: string, agent_id: string): Promise<void> {
     const parsed = anyId.safeParse(agent_id);
     if (!parsed.success)
-      throw new CairnError(
-        'INVALID_INPUT',
-        `agent ${JSON.stringify(agent_id)} ${parsed.error.issues[0]!.message}`,
-      );
+      throw new CairnError('INVALID_INPUT', `agent ${JSON.stringify(agent_id)} ${parsed.error.issues[0]!.message}`);
     const { driver } = this.#runtime;
     if (await findAgent(driver.at(tenant), agent_id)) return;
     const call = systemCall(this.#runtime, tenant);

@@ -9,13 +9,6 @@ import { importCheckpoint } from './executions/transfer.js';
 import * as executionViews from './executions/views.js';
 
 export const useCases = {
-  executions: {
-    ...executions,
-    ...executionViews,
-    ...executionTransfer,
-    live,
-    delete: removeExecution,
-    prune,
-  },
+  executions: { ...executions, ...executionViews, ...executionTransfer, live, delete: removeExecution, prune },
   checkpoints: { ...checkpoints, ...checkpointLists, import: importCheckpoint },
 };

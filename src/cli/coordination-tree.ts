@@ -43,10 +43,7 @@ function delegationLine(one: Delegation, depth: number, ids: boolean): Line {
   const what = shorten(plain(one.task_description ?? ''), TEXT);
   const why = one.reason === null ? '' : `: ${shorten(plain(one.reason), TEXT)}`;
   const label = `${color(35, '⇢')} ${from}${plain(one.to_agent_id)}  ${what}`;
-  return {
-    depth,
-    text: `${label}  ${grey(`${one.status}${why}`)}${ids ? grey(`  ${one.delegation_id}`) : ''}`,
-  };
+  return { depth, text: `${label}  ${grey(`${one.status}${why}`)}${ids ? grey(`  ${one.delegation_id}`) : ''}` };
 }
 
 function handoffLine(one: Handoff, depth: number, ids: boolean): Line {
@@ -71,9 +68,7 @@ export async function coordinationOf(
     ]);
     return [
       ...handoffs.map((one) => handoffLine(one, depth, ids)),
-      ...delegations
-        .filter((one) => one.child_trajectory_id === null)
-        .map((one) => delegationLine(one, depth, ids)),
+      ...delegations.filter((one) => one.child_trajectory_id === null).map((one) => delegationLine(one, depth, ids)),
       ...agent_turns.map((one) => turnLine(one, depth, ids)),
     ];
   } catch (error) {

@@ -71,24 +71,14 @@ export interface Step {
   readonly content: string;
   readonly confidence: number;
   readonly tokens: number;
-  readonly tool?: {
-    readonly tool_id: string;
-    readonly result: string;
-    readonly ms: number;
-    readonly ok: boolean;
-  };
+  readonly tool?: { readonly tool_id: string; readonly result: string; readonly ms: number; readonly ok: boolean };
 }
 
 const tool = (tool_id: string, result: string, ms: number, ok = true) => ({ tool_id, result, ms, ok });
 
 /** Up to the point that all that follows begins at. */
 const token: readonly Step[] = [
-  {
-    type: 'planning',
-    content: 'First the token, then the route, then the mail.',
-    confidence: 0.9,
-    tokens: 410,
-  },
+  { type: 'planning', content: 'First the token, then the route, then the mail.', confidence: 0.9, tokens: 410 },
   {
     type: 'reasoning',
     content: '32 random bytes cannot be guessed; store their hash only.',

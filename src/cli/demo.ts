@@ -26,11 +26,7 @@ export function addDemo(command: Command): void {
 /** Says what happens while it happens. */
 type Tell = (line: string) => void;
 
-async function talk(
-  cairn: Api,
-  scope_id: string,
-  turns: readonly (readonly [string, string])[],
-): Promise<void> {
+async function talk(cairn: Api, scope_id: string, turns: readonly (readonly [string, string])[]): Promise<void> {
   for (const [role, content] of turns) await cairn.turns.add({ scope_id, role, content });
 }
 
@@ -55,8 +51,7 @@ async function design(cairn: Api, trajectory_id: string, tell: Tell): Promise<st
   });
   await cairn.artifacts.update({
     artifact_id: decision.artifact_id,
-    content:
-      'A login link is valid for 10 minutes and for one use. It is bound to the browser that asked for it.',
+    content: 'A login link is valid for 10 minutes and for one use. It is bound to the browser that asked for it.',
     confidence: 0.95,
   });
   await cairn.artifacts.create({
@@ -104,8 +99,7 @@ async function implement(cairn: Api, trajectory_id: string, decision: string, te
   const gotcha = await cairn.notes.create({
     note_type: 'Gotcha',
     title: 'Mail scanners open links',
-    content:
-      'Corporate mail scanners open every link once: make the link lead to a button, not to the login.',
+    content: 'Corporate mail scanners open every link once: make the link lead to a button, not to the login.',
     source_trajectory_ids: [trajectory_id],
     source_artifact_ids: [code.artifact_id],
   });
@@ -137,10 +131,7 @@ async function work(cairn: Api, trajectory_id: string, tell: Tell): Promise<void
   for (const step of run.token) await states.keep(step);
   const { id: checkpoint_id } = await states.name('the token works');
   for (const step of run.direct) await states.keep(step);
-  await cairn.checkpoints.branch({
-    checkpoint_id,
-    reason: 'a page with a button, since scanners open links',
-  });
+  await cairn.checkpoints.branch({ checkpoint_id, reason: 'a page with a button, since scanners open links' });
   const { snapshot, metadata } = await cairn.checkpoints.latest({ execution_id });
   states.goOnFrom(snapshot, metadata);
   for (const step of run.button) await states.keep(step);

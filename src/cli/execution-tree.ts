@@ -35,9 +35,7 @@ function drawCheckpoints(tree: Tree, depth: number, ids: boolean, lines: Line[])
   const todo: (Run | Line)[] = tree.roots.map((first) => ({ first, depth })).reverse();
   for (let next = todo.pop(); next; next = todo.pop()) {
     if ('text' in next) lines.push(next);
-    else
-      for (const part of parts(runOf(next.first, nodes), next.depth, tree, nodes, ids).reverse())
-        todo.push(part);
+    else for (const part of parts(runOf(next.first, nodes), next.depth, tree, nodes, ids).reverse()) todo.push(part);
   }
 }
 
@@ -98,12 +96,7 @@ function describe(node: Node, { latest_checkpoint_id, roots }: Tree, ids: boolea
 }
 
 /** An execution with its checkpoints; one that has more of them than an answer holds is shown without. */
-export async function executionLines(
-  cairn: Api,
-  execution: Execution,
-  depth: number,
-  ids: boolean,
-): Promise<Line[]> {
+export async function executionLines(cairn: Api, execution: Execution, depth: number, ids: boolean): Promise<Line[]> {
   const { execution_id } = execution;
   const tree = await cairn.executions.tree({ execution_id }).catch((error: unknown) => {
     if (error instanceof CairnError && error.code === 'TOO_LARGE') return null;
@@ -124,8 +117,7 @@ export async function executionsOf(
   for (const execution of executions)
     for (const line of await executionLines(cairn, execution, depth, options.ids)) lines.push(line);
   const more = total! - executions.length;
-  if (more > 0)
-    lines.push({ depth, text: grey(`… ${more.toLocaleString('en')} more executions; --limit shows more`) });
+  if (more > 0) lines.push({ depth, text: grey(`… ${more.toLocaleString('en')} more executions; --limit shows more`) });
   return lines;
 }
 
@@ -137,8 +129,10 @@ export async function looseExecutions(cairn: Api, limit: number): Promise<Execut
   const loose: Execution[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < PAGES; page++) {
-    const { executions, next_cursor }: Awaited<ReturnType<Api['executions']['list']>> =
-      await cairn.executions.list({ limit: PAGE, ...(cursor === null ? {} : { cursor }) });
+    const { executions, next_cursor }: Awaited<ReturnType<Api['executions']['list']>> = await cairn.executions.list({
+      limit: PAGE,
+      ...(cursor === null ? {} : { cursor }),
+    });
     loose.push(...executions.filter(({ trajectory_id }) => trajectory_id === null));
     cursor = next_cursor;
     if (cursor === null) break;

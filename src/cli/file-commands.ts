@@ -68,11 +68,7 @@ function addExportExecution(command: Command): void {
         process.stdout.write(await withApi(options, (cairn) => executionText(cairn, id), READS));
         return;
       }
-      const { path, bytes, checkpoints } = await withApi(
-        options,
-        (cairn) => exportExecution(cairn, id, out),
-        READS,
-      );
+      const { path, bytes, checkpoints } = await withApi(options, (cairn) => exportExecution(cairn, id, out), READS);
       console.log(`${plain(path)}: execution ${plain(id)}, ${checkpoints} checkpoint(s), ${bytes} bytes`);
     });
 }

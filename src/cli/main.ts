@@ -9,14 +9,7 @@ import { doctor, embed, migrate, recoverClock, reindex } from './maintenance.js'
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
 import { readerGone, watchReader } from './reader.js';
-import {
-  databaseOption,
-  embedderOf,
-  environmentHelp,
-  modelSettings,
-  wholeNumber,
-  withStore,
-} from './settings.js';
+import { databaseOption, embedderOf, environmentHelp, modelSettings, wholeNumber, withStore } from './settings.js';
 import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
@@ -170,9 +163,7 @@ Example:
     .argument('[trajectory_id]', 'only this trajectory and everything below it')
     .option('--ids', 'print ids as well')
     .addOption(
-      new Option('--limit <number>', 'number of trajectories, newest first')
-        .default(20)
-        .argParser(wholeNumber(1, 500)),
+      new Option('--limit <number>', 'number of trajectories, newest first').default(20).argParser(wholeNumber(1, 500)),
     )
     .addHelpText('after', '\nExamples:\n  $ cairn tree\n  $ cairn tree --ids --database ./memory.db')
     .action(tree);
@@ -256,9 +247,7 @@ function fail(error: unknown, debug: boolean): never {
           ? `${message}${error.code === 'UNAUTHORIZED' ? ' (here by --key or CAIRN_KEY)' : ''} (${error.code})`
           : message;
   console.error(
-    debug
-      ? error
-      : `cairn: ${line.split('\n')[0]}${error instanceof CairnError ? '' : ' (--debug shows more)'}`,
+    debug ? error : `cairn: ${line.split('\n')[0]}${error instanceof CairnError ? '' : ' (--debug shows more)'}`,
   );
   process.exit(1);
 }

@@ -58,13 +58,8 @@ export async function reindex(flags: { database: string; tenant?: string }): Pro
 export async function embed(flags: { database: string }): Promise<void> {
   const { embedder } = await embedderOf();
   if (!embedder)
-    throw new CairnError(
-      'INVALID_INPUT',
-      'no embedder is set: set CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL',
-    );
-  const show = redrawsLines(process.stderr)
-    ? (text: string) => process.stderr.write(`\r${text}`)
-    : () => true;
+    throw new CairnError('INVALID_INPUT', 'no embedder is set: set CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL');
+  const show = redrawsLines(process.stderr) ? (text: string) => process.stderr.write(`\r${text}`) : () => true;
   let first: number | undefined;
   for await (const left of (await maintaining()).embedStore({ ...flags, embedder })) {
     first ??= left;

@@ -13,9 +13,7 @@ interface McpFlags extends Settings {
 
 export function addMcp(command: Command): void {
   withStore(command.description('serve remember, recall and assemble as MCP tools, on stdin and stdout'))
-    .addOption(
-      new Option('--agent <agent_id>', 'agent that calls are made as (default: none)').env('CAIRN_AGENT'),
-    )
+    .addOption(new Option('--agent <agent_id>', 'agent that calls are made as (default: none)').env('CAIRN_AGENT'))
     .addOption(
       new Option(
         '--trajectory <trajectory_id>',
@@ -41,10 +39,7 @@ async function runMcp(flags: McpFlags): Promise<void> {
       '--agent needs a database; with --url the key names the agent: create one with `cairn keys create --agent`',
     );
   if (trajectory !== undefined && !uuid.safeParse(trajectory).success)
-    throw new CairnError(
-      'INVALID_INPUT',
-      `--trajectory "${trajectory}" must be the id of a trajectory, a UUID`,
-    );
+    throw new CairnError('INVALID_INPUT', `--trajectory "${trajectory}" must be the id of a trajectory, a UUID`);
   // Lazy import: no other command needs it.
   const { serveMcp } = await import('../mcp/index.js');
   const cairn = await openApi(flags, agent === undefined ? {} : { agent });
@@ -59,9 +54,7 @@ async function runMcp(flags: McpFlags): Promise<void> {
       log: (line) => readerGone.aborted || console.error(`cairn mcp: ${line}`),
     });
     if (process.stdin.isTTY)
-      console.error(
-        'cairn mcp: waiting for an editor or agent on stdin; docs/mcp.md shows how to add it to one',
-      );
+      console.error('cairn mcp: waiting for an editor or agent on stdin; docs/mcp.md shows how to add it to one');
     let stopping = false;
     const stop = () => {
       // A second signal ends the process at once.

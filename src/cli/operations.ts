@@ -55,8 +55,7 @@ function trueOrFalse(text: string): boolean {
 
 function optionFor(name: string, schema: Schema, isRequired: boolean): Option {
   // The flag alone means true; `false` switches off a default of true.
-  const value =
-    schema.type === 'boolean' ? '[true|false]' : `<${schema.enum?.join('|') ?? schema.type ?? 'json'}>`;
+  const value = schema.type === 'boolean' ? '[true|false]' : `<${schema.enum?.join('|') ?? schema.type ?? 'json'}>`;
   const option = new Option(`--${flagOf(name)} ${value}`, schema.description ?? '');
   if (isRequired) option.makeOptionMandatory();
   if (schema.type === 'boolean') option.argParser(trueOrFalse);
@@ -106,10 +105,7 @@ export function addFlags(command: Command, operation: NamedOperation, otherwise:
   }
   if (clearsByNull(operation)) addClear(command, Object.entries(properties));
   if (operation.event !== null)
-    command.option(
-      '--idempotency-key <key>',
-      'idempotency key: repeating the command with it changes nothing',
-    );
+    command.option('--idempotency-key <key>', 'idempotency key: repeating the command with it changes nothing');
   return {
     read: (options) => {
       const input: Record<string, unknown> = {};
@@ -140,9 +136,7 @@ export async function callAsTold(
 
 function addOperation(group: Command, operation: NamedOperation): void {
   const inPath = pathParameters(operation.path);
-  const command = withStore(
-    group.command(operation.verb.replaceAll('_', '-')).description(operation.summary),
-  );
+  const command = withStore(group.command(operation.verb.replaceAll('_', '-')).description(operation.summary));
   for (const name of inPath) command.argument(`<${name}>`);
   const flags = addFlags(command, operation, inPath);
   command.addHelpText('after', `\nExample:\n  $ ${exampleOf(operation, inPath)}`);

@@ -56,14 +56,10 @@ export const databaseOption = () =>
 export function withStore(command: Command): Command {
   return command
     .addOption(databaseOption())
-    .addOption(
-      new Option('--url <url>', 'connect to a server instead of opening the database').env('CAIRN_URL'),
-    )
+    .addOption(new Option('--url <url>', 'connect to a server instead of opening the database').env('CAIRN_URL'))
     .addOption(new Option('--key <key>', 'the key for that server').env('CAIRN_KEY'))
     .addOption(
-      new Option('--tenant <tenant>', 'tenant (default: "default", or the tenant of the key)').env(
-        'CAIRN_TENANT',
-      ),
+      new Option('--tenant <tenant>', 'tenant (default: "default", or the tenant of the key)').env('CAIRN_TENANT'),
     );
 }
 
@@ -93,13 +89,8 @@ export function modelSettings(environment: Environment = process.env): { model?:
   } = environment;
   if (!base_url && !model) return {};
   if (!base_url || !model)
-    throw new CairnError(
-      'INVALID_INPUT',
-      'CAIRN_MODEL_URL and CAIRN_MODEL go together: set both, or neither',
-    );
-  return {
-    model: { kind: kind as ModelOptions['kind'], base_url, model, ...(api_key ? { api_key } : {}) },
-  };
+    throw new CairnError('INVALID_INPUT', 'CAIRN_MODEL_URL and CAIRN_MODEL go together: set both, or neither');
+  return { model: { kind: kind as ModelOptions['kind'], base_url, model, ...(api_key ? { api_key } : {}) } };
 }
 
 /** Opens the store, or connects to the server; `opening` has further options for the store. */

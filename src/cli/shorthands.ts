@@ -54,9 +54,10 @@ function fill(command: Command, name: Name, operation: NamedOperation): void {
   const flags = addFlags(command, operation, [first]);
   if ('tags' in operation.input.shape)
     command.addOption(
-      new Option('--tag <tag>', 'add a tag; may be repeated').argParser(
-        (tag, before: string[] | undefined) => [...(before ?? []), tag],
-      ),
+      new Option('--tag <tag>', 'add a tag; may be repeated').argParser((tag, before: string[] | undefined) => [
+        ...(before ?? []),
+        tag,
+      ]),
     );
   const examples = EXAMPLES[name].map((words) => `\n  $ cairn ${name} ${words}`);
   command.addHelpText('after', `\nExamples:${examples.join('')}`);

@@ -22,9 +22,7 @@ const isEntity = (value: unknown): value is { type: string; id: string } =>
   typeof value === 'object' && value !== null && 'type' in value && 'id' in value;
 
 const isActor = (value: unknown): value is { agent_id: string } =>
-  typeof value === 'object' &&
-  value !== null &&
-  typeof (value as { agent_id?: unknown }).agent_id === 'string';
+  typeof value === 'object' && value !== null && typeof (value as { agent_id?: unknown }).agent_id === 'string';
 
 export interface TailOptions extends Settings {
   readonly after?: string;

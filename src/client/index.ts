@@ -126,20 +126,14 @@ class Connection {
   }
 
   /** Puts an input where the table says: path, query or body. */
-  async #place(
-    operation: NamedOperation,
-    input: object,
-  ): Promise<{ path: string; body: string | undefined }> {
+  async #place(operation: NamedOperation, input: object): Promise<{ path: string; body: string | undefined }> {
     const members = { ...(input as Record<string, unknown>) };
     let path = operation.path;
     if (namesProject(path)) path = path.replace('{project_id}', encodeURIComponent(await this.#tenantName()));
     for (const name of pathParameters(path)) {
       const value = members[name];
       if (typeof value !== 'string' || value === '' || value === '.' || value === '..') {
-        throw new CairnError(
-          'INVALID_INPUT',
-          `${operation.name}: ${name}: must be a string that fits a path`,
-        );
+        throw new CairnError('INVALID_INPUT', `${operation.name}: ${name}: must be a string that fits a path`);
       }
       path = path.replace(`{${name}}`, encodeURIComponent(value.toWellFormed()));
       delete members[name];
@@ -174,12 +168,7 @@ class Connection {
       try {
         const { after, ...rest } = input as { after?: string };
         const resumed = { ...rest, ...((last ?? after) === undefined ? {} : { after: last ?? after }) };
-        const response = await this.#send(
-          operation,
-          resumed,
-          { ...options, signal },
-          { accept: 'text/event-stream' },
-        );
+        const response = await this.#send(operation, resumed, { ...options, signal }, { accept: 'text/event-stream' });
         if (!response.ok || !response.body) throw refusal(response.status, await response.text());
         for await (const event of readEvents(response.body)) {
           failures = 0;

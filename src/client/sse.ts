@@ -6,9 +6,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-export async function* readEvents(
-  body: ReadableStream<Uint8Array>,
-): AsyncGenerator<ServerEvent, void, undefined> {
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void, undefined> {
   const decoder = new TextDecoder();
   // The frame that has begun: put together once it is whole, since a large one comes in many pieces.
   let pieces: string[] = [];

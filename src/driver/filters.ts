@@ -33,10 +33,7 @@ export interface KeysetPage<K extends string | number = string> {
 }
 
 /** The condition that a row lies behind the page before; follows other conditions. */
-export function behind(
-  key: Sql,
-  { after, order }: Pick<KeysetPage<string | number>, 'after' | 'order'>,
-): Sql {
+export function behind(key: Sql, { after, order }: Pick<KeysetPage<string | number>, 'after' | 'order'>): Sql {
   if (after === undefined) return sql``;
   return order === 'desc' ? sql` AND ${key} < ${after}` : sql` AND ${key} > ${after}`;
 }

@@ -97,11 +97,7 @@ export async function commitGroup(host: GroupHost, group: readonly Write[], atte
   for (const { write, error } of again) await runAgain(host, [write], attempt, error);
 }
 
-async function runOnce(
-  host: GroupHost,
-  group: readonly Write[],
-  savepoints: boolean,
-): Promise<readonly Outcome[]> {
+async function runOnce(host: GroupHost, group: readonly Write[], savepoints: boolean): Promise<readonly Outcome[]> {
   const channel = await host.begin(group[0]!.tenant);
   const gathered: Gathered = { entries: new Map(), keys: new Map() };
   const { entries, keys } = gathered;
@@ -135,8 +131,7 @@ async function runOnce(
     await channel.commit();
   } catch (error) {
     await channel.rollback().catch(() => undefined);
-    const oneFailed =
-      error instanceof DriverError && (error.kind === 'conflict' || error.kind === 'constraint');
+    const oneFailed = error instanceof DriverError && (error.kind === 'conflict' || error.kind === 'constraint');
     if (oneFailed && group.length > 1 && !savepoints) throw new NeedsSavepoints();
     if (!(error instanceof DriverError) || error.kind !== 'connection') throw error;
     if (keys.size > 0) host.commitLost?.();
@@ -213,12 +208,7 @@ async function runWrite(
 }
 
 /** What failed as a whole is run again, one by one where a sibling may be to blame, a bounded number of times. */
-async function runAgain(
-  host: GroupHost,
-  group: readonly Write[],
-  attempt: number,
-  error: unknown,
-): Promise<void> {
+async function runAgain(host: GroupHost, group: readonly Write[], attempt: number, error: unknown): Promise<void> {
   if (!(error instanceof DriverError)) {
     if (group.length === 1) return rejectAll(group, error);
     for (const write of group) await commitGroup(host, [write], attempt + 1);
@@ -289,12 +279,7 @@ export function toCairnError(error: unknown): unknown {
   const reason = error.message;
   switch (error.kind) {
     case 'full':
-      return new CairnError(
-        'STORAGE_FULL',
-        `the disk is full, nothing was written: ${reason}`,
-        undefined,
-        error,
-      );
+      return new CairnError('STORAGE_FULL', `the disk is full, nothing was written: ${reason}`, undefined, error);
     case 'failed':
       return new CairnError('STORAGE_FAILED', `the storage failed: ${reason}`, undefined, error);
     case 'constraint':
@@ -308,11 +293,6 @@ export function toCairnError(error: unknown): unknown {
         error,
       );
     default:
-      return new CairnError(
-        'DATABASE_UNAVAILABLE',
-        `the database cannot be reached: ${reason}`,
-        undefined,
-        error,
-      );
+      return new CairnError('DATABASE_UNAVAILABLE', `the database cannot be reached: ${reason}`, undefined, error);
   }
 }

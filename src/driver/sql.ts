@@ -104,8 +104,7 @@ function bind(params: readonly Param[], tenant: string): BoundParam[] {
   return params.map((param) => (param === TENANT ? tenant : param));
 }
 
-const inDialect = (value: Sql, dialect: Dialect): Sql =>
-  value instanceof ByDialect ? value.either[dialect] : value;
+const inDialect = (value: Sql, dialect: Dialect): Sql => (value instanceof ByDialect ? value.either[dialect] : value);
 
 const isSql = (value: Param | Sql): value is Sql => value instanceof Sql;
 

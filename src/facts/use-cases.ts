@@ -7,10 +7,4 @@ import * as packets from './packets/service.js';
 import { events } from './packets/stream.js';
 import * as profiles from './profiles/service.js';
 
-export const useCases = {
-  cards,
-  boxes: { ...boxViews, ...boxes, ...boxGrants },
-  packets,
-  events,
-  profiles,
-};
+export const useCases = { cards, boxes: { ...boxViews, ...boxes, ...boxGrants }, packets, events, profiles };

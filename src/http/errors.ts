@@ -34,8 +34,7 @@ export function errorHandler(log: (line: string) => void) {
   return (error: FastifyError | CairnError, request: FastifyRequest, reply: FastifyReply) => {
     const known = error instanceof CairnError ? error : translate(error, request.routeOptions?.bodyLimit);
     const answer =
-      known ??
-      new CairnError('INTERNAL', `a defect in Cairn: the log has the details under request ${request.id}`);
+      known ?? new CairnError('INTERNAL', `a defect in Cairn: the log has the details under request ${request.id}`);
     if (answer.status >= 500) {
       // A stack tells of a defect; a database that is away, or a server that stops, is told in a line.
       const reason = answer.status === 500 ? (error.stack ?? error.message) : answer.message;

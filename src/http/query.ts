@@ -27,9 +27,7 @@ function convertersOf(operation: NamedOperation): ReadonlyMap<string, Convert> {
 }
 
 /** What fits no conversion is left as text, which the operation then refuses by name. */
-export function queryReader(
-  operation: NamedOperation,
-): (query: Record<string, unknown>) => Record<string, unknown> {
+export function queryReader(operation: NamedOperation): (query: Record<string, unknown>) => Record<string, unknown> {
   // Made by the first request that has a query, so that a server starts without those of all operations.
   let converters: ReadonlyMap<string, Convert> | undefined;
   return (query) => {

@@ -24,9 +24,7 @@ function typeName(schema: Schema): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1)!;
   if (schema.anyOf) return schema.anyOf.map(typeName).join(' | ');
   if (schema.type === 'array') return `${schema.items ? typeName(schema.items) : 'any'}[]`;
-  return (
-    schema.format ?? (Array.isArray(schema.type) ? schema.type.join(' | ') : (schema.type ?? 'any JSON'))
-  );
+  return schema.format ?? (Array.isArray(schema.type) ? schema.type.join(' | ') : (schema.type ?? 'any JSON'));
 }
 
 function fields(operation: NamedOperation, inPath: readonly string[], rest: string): string {
@@ -35,10 +33,7 @@ function fields(operation: NamedOperation, inPath: readonly string[], rest: stri
     rest === 'body'
       ? inputSchemaOf(operation)
       : z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' });
-  const { properties = {}, required = [] } = schema as {
-    properties?: Record<string, Schema>;
-    required?: string[];
-  };
+  const { properties = {}, required = [] } = schema as { properties?: Record<string, Schema>; required?: string[] };
   const rows = Object.entries(properties).map(
     ([name, property]) =>
       `<tr><td><code>${escapeHtml(name)}</code>${required.includes(name) ? ' <b title="required">*</b>' : ''}</td>` +
@@ -56,8 +51,7 @@ function outputs(operation: NamedOperation): string {
   };
   if (!properties) return operation.status === 204 ? '<p>Answers 204, without a body.</p>' : '';
   const list = Object.entries(properties).map(
-    ([name, property]) =>
-      `<code title="${escapeHtml(property.description ?? '')}">${escapeHtml(name)}</code>`,
+    ([name, property]) => `<code title="${escapeHtml(property.description ?? '')}">${escapeHtml(name)}</code>`,
   );
   return `<p>Answers ${operation.status ?? 200}${operation.stream ? ' with a stream' : ''}: ${list.join(', ')}</p>`;
 }
@@ -67,8 +61,7 @@ export function curlOf(operation: NamedOperation, base: string): string {
   const inPath = pathParameters(operation.path);
   const rest = Object.entries(operation.example).filter(([name]) => !inPath.includes(name));
   let path = operation.path.replace('{project_id}', 'default');
-  for (const name of inPath)
-    path = path.replace(`{${name}}`, encodeURIComponent(String(operation.example[name])));
+  for (const name of inPath) path = path.replace(`{${name}}`, encodeURIComponent(String(operation.example[name])));
   const inQuery = restGoesTo(operation.method) === 'query';
   const query =
     inQuery && rest.length > 0
@@ -90,10 +83,7 @@ function section(operation: NamedOperation): string {
   const inPath = pathParameters(operation.path);
   const also = waysTo(operation)
     .slice(1)
-    .map(
-      ({ method, path }) =>
-        `${method === operation.method ? '' : `${method} `}<code>${escapeHtml(path)}</code>`,
-    );
+    .map(({ method, path }) => `${method === operation.method ? '' : `${method} `}<code>${escapeHtml(path)}</code>`);
   return `<section id="${operation.name}"><h3><span class="m ${operation.method}">${operation.method}</span> <code>${escapeHtml(operation.path)}</code></h3>
 <p>${escapeHtml(operation.summary)} <small>${operation.name} · role ${operation.access}${operation.event ? ` · event ${escapeHtml(operation.event)}` : ''}</small></p>
 ${also.length > 0 ? `<p>The same at ${also.join(', ')}.</p>\n` : ''}${fields(operation, inPath, restGoesTo(operation.method))}${outputs(operation)}

@@ -24,14 +24,7 @@ export interface Serving {
 }
 
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const {
-    host = DEFAULT_HOST,
-    port = DEFAULT_PORT,
-    max_body_bytes,
-    wrong_keys_per_minute,
-    log,
-    ...rest
-  } = options;
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, max_body_bytes, wrong_keys_per_minute, log, ...rest } = options;
   const store = await Store.open(rest);
   try {
     const open = !(await store.hasKeys());

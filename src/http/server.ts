@@ -222,12 +222,7 @@ function addRoute(
   });
 }
 
-function follow(
-  method: AnyMethod,
-  input: Record<string, unknown>,
-  request: FastifyRequest,
-  signal: AbortSignal,
-) {
+function follow(method: AnyMethod, input: Record<string, unknown>, request: FastifyRequest, signal: AbortSignal) {
   // A browser that reconnects sends the old URL again, with the newer position in this header.
   const last = request.headers['last-event-id'];
   const resumed = typeof last === 'string' ? { ...input, after: last } : input;
@@ -253,13 +248,7 @@ async function* whileValid(
   }
 }
 
-function addPages(
-  app: FastifyInstance,
-  host: Host,
-  version: string,
-  enter: Enter,
-  figures: () => string,
-): void {
+function addPages(app: FastifyInstance, host: Host, version: string, enter: Enter, figures: () => string): void {
   // Made when they are first asked for: making them takes as long as the rest of a start.
   let description: Promise<string> | undefined;
   let page: string | undefined;
@@ -276,10 +265,7 @@ function addPages(
   app.get('/', { onRequest: localUnlessKeys(host) }, (request, reply) =>
     reply
       .type('text/html; charset=utf-8')
-      .header(
-        'content-security-policy',
-        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-      )
+      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
       .send(pageAt((page ??= referencePage(version)), baseOf(request))),
   );
   app.get('/openapi.json', { onRequest: localUnlessKeys(host) }, async (_request, reply) => {

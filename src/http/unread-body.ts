@@ -31,9 +31,7 @@ export function admitBody(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 export const tooLarge = (limit: number | undefined): CairnError =>
-  new CairnError('TOO_LARGE', `the body is larger than ${limit} bytes: split it into several requests`, {
-    limit,
-  });
+  new CairnError('TOO_LARGE', `the body is larger than ${limit} bytes: split it into several requests`, { limit });
 
 const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';

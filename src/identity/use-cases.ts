@@ -2,8 +2,4 @@
 import * as agents from './agents/service.js';
 import { auth, keys } from './keys/service.js';
 
-export const useCases = {
-  agents,
-  keys,
-  auth,
-};
+export const useCases = { agents, keys, auth };

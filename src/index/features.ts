@@ -80,11 +80,7 @@ async function read(query: Query, doc_nos: readonly number[]): Promise<FeatureRo
 }
 
 /** The features of these documents, in no order; of what is gone there are none. */
-export async function featuresOf(
-  query: Query,
-  mark: StoreMark,
-  doc_nos: readonly number[],
-): Promise<Features[]> {
+export async function featuresOf(query: Query, mark: StoreMark, doc_nos: readonly number[]): Promise<Features[]> {
   const mine = keptOf(mark, query.tenant);
   const found: Features[] = [];
   const missing: number[] = [];

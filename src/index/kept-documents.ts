@@ -102,9 +102,7 @@ const COLUMNS: Sql = sql`${FEATURE_COLUMNS}, d.entity_type, d.expires_at, d.held
 /** Those behind a number, in order; on PostgreSQL so many at a time, since they are read on the event loop. */
 async function read(query: Query, after: number, last: number): Promise<Row[]> {
   const table =
-    last - after < FEW_NEW
-      ? sql`search_docs d NOT INDEXED`
-      : sql`search_docs d INDEXED BY search_docs_by_content`;
+    last - after < FEW_NEW ? sql`search_docs d NOT INDEXED` : sql`search_docs d INDEXED BY search_docs_by_content`;
   const row = await query.get<{ list: string | null }>(
     byDialect({
       sqlite: sql`SELECT json_group_array(json_array(${COLUMNS})) AS list FROM (SELECT * FROM ${table}
@@ -167,12 +165,7 @@ async function broughtUp(
 }
 
 /** The same where numbers are not committed in their order: one may come between others while another goes. */
-async function broughtUpAnywhere(
-  query: Query,
-  kept: Kept,
-  extent: Extent,
-  ahead: Marks | undefined,
-): Promise<boolean> {
+async function broughtUpAnywhere(query: Query, kept: Kept, extent: Extent, ahead: Marks | undefined): Promise<boolean> {
   const { last, mark } = kept;
   const marks = ahead?.last === last ? ahead : await marksOf(query, last);
   if (marks.up_to !== mark || kept.mark !== mark) return false;

@@ -48,11 +48,7 @@ export async function extentOf(
     sql`SELECT ${last()} AS last, (SELECT SUM(docs) FROM search_counts WHERE tenant_id = ${TENANT}) AS docs,
           (SELECT value FROM store_meta WHERE name = ${GENERATION}) AS generation`,
   );
-  return {
-    last: Number(row?.last ?? 0),
-    docs: Number(row?.docs ?? 0),
-    generation: Number(row?.generation ?? 0),
-  };
+  return { last: Number(row?.last ?? 0), docs: Number(row?.docs ?? 0), generation: Number(row?.generation ?? 0) };
 }
 
 /** In store_meta: how often all was indexed anew. */

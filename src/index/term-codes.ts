@@ -24,9 +24,7 @@ const PAIRS: readonly string[] = Array.from(
 /** 35 bits of a hash of two mixed halves, five to a letter. */
 function codeOf(term: string, seed: Seed): string {
   const { high, low } = hash(term, seed);
-  return (
-    PAIRS[high & 1023]! + PAIRS[(high >>> 10) & 1023]! + PAIRS[(high >>> 20) & 1023]! + LETTERS[low & 31]!
-  );
+  return PAIRS[high & 1023]! + PAIRS[(high >>> 10) & 1023]! + PAIRS[(high >>> 20) & 1023]! + LETTERS[low & 31]!;
 }
 
 function hash(text: string, seed: Seed): Seed {

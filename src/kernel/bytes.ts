@@ -11,9 +11,7 @@ function inObject(value: object): unknown[] | undefined {
   const { type, data } = value as { type?: unknown; data?: unknown };
   if (type === 'Buffer' && Array.isArray(data)) return data;
   const entries = Object.entries(value);
-  return entries.every(([key], i) => key === String(i))
-    ? entries.map(([, byte]) => byte as unknown)
-    : undefined;
+  return entries.every(([key], i) => key === String(i)) ? entries.map(([, byte]) => byte as unknown) : undefined;
 }
 
 /** By hand: zod would tell of every element that is wrong. */

@@ -10,12 +10,7 @@ const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 /** A moment on the wire: ISO 8601 on the way in, in UTC where it names no zone; UTC with milliseconds on the way out. */
 export const instant = z.iso
-  .datetime({
-    offset: true,
-    local: true,
-    abort: true,
-    error: 'must be an ISO 8601 time, such as 2026-01-31T12:00:00Z',
-  })
+  .datetime({ offset: true, local: true, abort: true, error: 'must be an ISO 8601 time, such as 2026-01-31T12:00:00Z' })
   .overwrite((iso) => (HAS_ZONE.test(iso) ? iso : `${iso}Z`))
   // Near either end, a zone can move a time to a year that has no four digits in UTC.
   .refine((iso) => toMs(iso) >= FIRST_MS && toMs(iso) <= LAST_MS, 'must be in the years 0000 to 9999, in UTC')
@@ -34,9 +29,7 @@ export const computed = z
 /** A member of an answer that has this value in everything new: another one is refused, never dropped. */
 export const startsAs = (value: string | boolean | null) =>
   z
-    .literal([value, null], {
-      error: `is ${value} when it is made: leave it out, and change it afterwards`,
-    })
+    .literal([value, null], { error: `is ${value} when it is made: leave it out, and change it afterwards` })
     .transform(() => undefined)
     .optional()
     .meta({ description: `${value} when it is made`, readOnly: true });

@@ -18,16 +18,10 @@ export function encodeCursor(list: CursorScope, filters: Json, key: CursorKey): 
   return Buffer.from(JSON.stringify([markOf(list, filters), key])).toString('base64url');
 }
 
-export function decodeCursor(
-  list: CursorScope,
-  filters: Json,
-  cursor: string,
-  kind: 'string' | 'number',
-): CursorKey {
+export function decodeCursor(list: CursorScope, filters: Json, cursor: string, kind: 'string' | 'number'): CursorKey {
   try {
     const [mark, key] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];
-    const fits =
-      kind === 'string' ? typeof key === 'string' && !key.includes('\u0000') : Number.isSafeInteger(key);
+    const fits = kind === 'string' ? typeof key === 'string' && !key.includes('\u0000') : Number.isSafeInteger(key);
     if (mark === markOf(list, filters) && fits) return key as CursorKey;
   } catch {
     // Falls through to the one refusal.
@@ -37,7 +31,4 @@ export function decodeCursor(
 
 /** The one refusal, also for a key whose parts its list cannot have written. */
 export const invalidCursor = (): CairnError =>
-  new CairnError(
-    'INVALID_CURSOR',
-    'the cursor was not made by this list with these filters: start without one',
-  );
+  new CairnError('INVALID_CURSOR', 'the cursor was not made by this list with these filters: start without one');

@@ -4,15 +4,11 @@ export const errorCodes = {
   INVALID_INPUT: { status: 400, meaning: 'A field is missing, unknown, of the wrong type or out of range.' },
   INVALID_JSON: { status: 400, meaning: 'The body is not valid JSON in UTF-8.' },
   INVALID_CURSOR: { status: 400, meaning: 'The cursor or resume token was not made by this operation.' },
-  INVALID_CONTENT: {
-    status: 400,
-    meaning: 'The content does not fit the card type that the metadata names.',
-  },
+  INVALID_CONTENT: { status: 400, meaning: 'The content does not fit the card type that the metadata names.' },
   UNKNOWN_CARD: { status: 400, meaning: 'A card that the request refers to does not exist or is gone.' },
   UNKNOWN_ENTITY: {
     status: 400,
-    meaning:
-      'A trajectory, scope, artifact or other entity that the request refers to does not exist or is gone.',
+    meaning: 'A trajectory, scope, artifact or other entity that the request refers to does not exist or is gone.',
   },
   UNKNOWN_PARENT: { status: 400, meaning: 'A parent packet does not exist in this tenant.' },
   INVALID_LINEAGE: {
@@ -24,10 +20,7 @@ export const errorCodes = {
     status: 400,
     meaning: 'The checkpoint or bundle is of a version that this Cairn cannot read.',
   },
-  CONTEXT_BUDGET_TOO_SMALL: {
-    status: 400,
-    meaning: 'What must be in the context does not fit into its token_budget.',
-  },
+  CONTEXT_BUDGET_TOO_SMALL: { status: 400, meaning: 'What must be in the context does not fit into its token_budget.' },
   TOO_MANY_ATTEMPTS: {
     status: 429,
     meaning: 'Too many wrong keys came from this address. A good key is not affected.',
@@ -69,10 +62,7 @@ export const errorCodes = {
   HANDOFF_NOT_FOUND: { status: 404, meaning: 'No handoff with this id.' },
   MESSAGE_NOT_FOUND: { status: 404, meaning: 'No message with this id, or it has expired.' },
   LOCK_NOT_FOUND: { status: 404, meaning: 'No lock with this id.' },
-  MANIFEST_NOT_FOUND: {
-    status: 404,
-    meaning: 'No manifest with this id, or it went with its trajectory.',
-  },
+  MANIFEST_NOT_FOUND: { status: 404, meaning: 'No manifest with this id, or it went with its trajectory.' },
   KEY_NOT_FOUND: { status: 404, meaning: 'No key with this id.' },
   ENTITY_ALREADY_EXISTS: { status: 409, meaning: 'The id is taken by something else than what was sent.' },
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
@@ -82,27 +72,17 @@ export const errorCodes = {
   },
   STALE_TURN: {
     status: 409,
-    meaning:
-      'The agent_turn is no longer held with this turn_epoch: another may have it. Stop working on it.',
+    meaning: 'The agent_turn is no longer held with this turn_epoch: another may have it. Stop working on it.',
   },
   TOOL_RESULT_EXISTS: { status: 409, meaning: 'The output box has a result for this tool_call_id already.' },
-  AGENT_BUSY: {
-    status: 409,
-    meaning: 'The agent has an agent_turn under way: wait for its end, or stop it.',
-  },
+  AGENT_BUSY: { status: 409, meaning: 'The agent has an agent_turn under way: wait for its end, or stop it.' },
   DELEGATION_TOO_DEEP: {
     status: 409,
     meaning: 'The task was delegated too many times already: who has it must do it, or give it back.',
   },
   LOCK_CONFLICT: { status: 409, meaning: 'Another holds the lock, and it was not to be had in time.' },
-  LOCK_EXPIRED: {
-    status: 409,
-    meaning: 'The lock is over: its time ran out, or it was released. Acquire it anew.',
-  },
-  NOT_ATTEMPTED: {
-    status: 409,
-    meaning: 'An earlier item of the batch failed and stop_on_error was set.',
-  },
+  LOCK_EXPIRED: { status: 409, meaning: 'The lock is over: its time ran out, or it was released. Acquire it anew.' },
+  NOT_ATTEMPTED: { status: 409, meaning: 'An earlier item of the batch failed and stop_on_error was set.' },
   BOX_SEALED: { status: 409, meaning: 'A sealed box cannot change. Fork it to go on.' },
   STATE_CONFLICT: {
     status: 409,
@@ -111,19 +91,14 @@ export const errorCodes = {
   SCOPE_CLOSED: { status: 409, meaning: 'The scope is closed. Open a new one, or restore its checkpoint.' },
   SEQUENCE_CONFLICT: {
     status: 409,
-    meaning:
-      'The sequence that was given is not the next one of the scope. Leave it out to have it assigned.',
+    meaning: 'The sequence that was given is not the next one of the scope. Leave it out to have it assigned.',
   },
-  BUDGET_EXCEEDED: {
-    status: 409,
-    meaning: 'The turn does not fit into the budget of a scope that enforces it.',
-  },
+  BUDGET_EXCEEDED: { status: 409, meaning: 'The turn does not fit into the budget of a scope that enforces it.' },
   NOT_RECOVERABLE: { status: 409, meaning: 'The scope has no checkpoint to restore from.' },
   EDGE_CYCLE: { status: 409, meaning: 'The edge would close a cycle of Supersedes or DerivedFrom.' },
   BOX_HELD: {
     status: 409,
-    meaning:
-      'The box belongs to a scope or its checkpoint, which alone changes it. Add turns there, or fork it.',
+    meaning: 'The box belongs to a scope or its checkpoint, which alone changes it. Add turns there, or fork it.',
   },
   CARD_HELD: {
     status: 409,
@@ -145,29 +120,20 @@ export const errorCodes = {
   TOO_LARGE: { status: 413, meaning: 'The body, a card or the answer exceeds its limit.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'Bodies are application/json.' },
   INTERNAL: { status: 500, meaning: 'A defect in Cairn. The log has the details under the request id.' },
-  DATABASE_UNAVAILABLE: {
-    status: 503,
-    meaning: 'The database cannot be reached. Nothing was written. Try again.',
-  },
+  DATABASE_UNAVAILABLE: { status: 503, meaning: 'The database cannot be reached. Nothing was written. Try again.' },
   COMMIT_UNKNOWN: {
     status: 503,
     meaning:
       'The connection was lost at COMMIT and the outcome could not be learned. Ask again with the same id or Idempotency-Key.',
   },
-  MODEL_FAILED: {
-    status: 502,
-    meaning: 'A model endpoint failed, gave no answer in time, or answered with nonsense.',
-  },
+  MODEL_FAILED: { status: 502, meaning: 'A model endpoint failed, gave no answer in time, or answered with nonsense.' },
   SERVER_UNREACHABLE: {
     status: 503,
     meaning: 'Said by the client: the server cannot be reached. Whether a write arrived is not known.',
   },
   OVERLOADED: { status: 503, meaning: 'Too much is waiting. Nothing was written. Try again later.' },
   SHUTTING_DOWN: { status: 503, meaning: 'The server is stopping. Nothing was written.' },
-  STORAGE_FULL: {
-    status: 507,
-    meaning: 'The disk is full. Nothing was written. Free some space and try again.',
-  },
+  STORAGE_FULL: { status: 507, meaning: 'The disk is full. Nothing was written. Free some space and try again.' },
   STORAGE_FAILED: {
     status: 500,
     meaning: 'The disk or the database file failed. Nothing was written. Run `cairn doctor`.',
@@ -197,11 +163,7 @@ export class CairnError extends Error {
   }
 
   toJSON(): { code: ErrorCode; message: string; details?: ErrorDetails } {
-    return {
-      code: this.code,
-      message: this.message,
-      ...(this.details === undefined ? {} : { details: this.details }),
-    };
+    return { code: this.code, message: this.message, ...(this.details === undefined ? {} : { details: this.details }) };
   }
 }
 

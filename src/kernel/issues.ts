@@ -93,10 +93,6 @@ function inWords(issue: Issue): string {
     return `must be ${KINDS[issue.expected] ?? issue.expected}${not === '' ? '' : `, not ${not}`}`;
   }
   const values =
-    'values' in issue
-      ? issue.values
-      : 'options' in issue && Array.isArray(issue.options)
-        ? issue.options
-        : [];
+    'values' in issue ? issue.values : 'options' in issue && Array.isArray(issue.options) ? issue.options : [];
   return values.length === 0 ? message : `must be ${values.map(String).join(' or ')}`;
 }

@@ -5,11 +5,7 @@
  * it, and what was sealed with or after that does not: so a deletion behind a seal stays behind it, and a seal stays
  * at or behind the deletions before it. `now` itself may be the time of a seal.
  */
-export function broughtBack(
-  now: number,
-  sealed: Iterable<number>,
-  deleted: Iterable<number>,
-): Map<number, number> {
+export function broughtBack(now: number, sealed: Iterable<number>, deleted: Iterable<number>): Map<number, number> {
   const seals = new Set(sealed);
   const deletions = new Set(deleted);
   const times = new Map<number, number>();

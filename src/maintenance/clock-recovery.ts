@@ -14,13 +14,7 @@ interface Moment {
 
 /** What is sealed, deleted or ended in the future: which rows, and how their times are set. */
 const ORDERED: Readonly<
-  Record<
-    'sealed' | 'deleted' | 'ended',
-    {
-      find(now: number): Sql;
-      set(ids: readonly string[], moment: number): Sql;
-    }
-  >
+  Record<'sealed' | 'deleted' | 'ended', { find(now: number): Sql; set(ids: readonly string[], moment: number): Sql }>
 > = {
   sealed: {
     find: (now) =>
@@ -86,9 +80,7 @@ export async function endFutureLeases(tx: Tx, now: number, until: number): Promi
   const longest = now + LONGEST_MS;
   const reached = Math.min(until, longest);
   const end = (which: Sql) =>
-    tx.run(
-      sql`UPDATE leases SET expires_at = ${now} WHERE tenant_id = ${TENANT} AND expires_at > ${now} AND ${which}`,
-    );
+    tx.run(sql`UPDATE leases SET expires_at = ${now} WHERE tenant_id = ${TENANT} AND expires_at > ${now} AND ${which}`);
   // How long an agent is online its row says.
   await end(sql`kind = 'agent'`);
   await end(sql`kind = 'lock' AND (expires_at > ${longest} OR subject_id IN (

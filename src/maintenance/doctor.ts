@@ -30,10 +30,7 @@ export async function* examine(driver: Driver): AsyncGenerator<Finding, void, un
       );
     }
     for (const [what, contents] of Object.entries(HASHED))
-      yield finding(
-        `${tenant_id}: ${what} hold what their hashes say`,
-        await wrongHashes(driver, tenant_id, contents),
-      );
+      yield finding(`${tenant_id}: ${what} hold what their hashes say`, await wrongHashes(driver, tenant_id, contents));
     yield* searchFindings(driver, tenant_id);
     if (driver.dialect === 'postgres') yield await indexFinding(driver, tenant_id);
   }

@@ -72,12 +72,7 @@ interface Erased {
 function journalErased(work: Work, { cards = 0, memories = 0, messages = 0, packets = 0 }: Erased): void {
   const { call } = work;
   if (cards + memories + messages + packets === 0) return;
-  const facts = {
-    cards_erased: cards,
-    memories_erased: memories,
-    messages_erased: messages,
-    packets_erased: packets,
-  };
+  const facts = { cards_erased: cards, memories_erased: memories, messages_erased: messages, packets_erased: packets };
   appendEvent(work, 'cairn.lifetime.swept', { type: 'tenant', id: call.tenant }, facts);
 }
 
@@ -98,10 +93,7 @@ async function sweepCards(call: Call): Promise<{ erased: number; kept: number }>
 }
 
 /** Erases the cards that nothing pins and notes the others, so that the next sweep does not examine them again. */
-async function sweepBatch(
-  work: Work,
-  batch: readonly ExpiredCard[],
-): Promise<{ erased: number; kept: number }> {
+async function sweepBatch(work: Work, batch: readonly ExpiredCard[]): Promise<{ erased: number; kept: number }> {
   const { call, tx, now } = work;
   await lockSweeps(tx);
   const free = batch.filter((card) => card.kept === 0);

@@ -26,8 +26,7 @@ export class AnsweringTransport implements Transport {
 
   start(): Promise<void> {
     this.#wire.onmessage = (message: JSONRPCMessage, extra) => {
-      if ('method' in message && 'id' in message && message.method !== ENDLESS)
-        this.#unanswered.add(message.id);
+      if ('method' in message && 'id' in message && message.method !== ENDLESS) this.#unanswered.add(message.id);
       if ('method' in message && message.method === 'notifications/cancelled')
         this.#settle((message.params as { requestId?: unknown } | undefined)?.requestId);
       this.onmessage?.(message, extra);

@@ -27,9 +27,7 @@ function linesOf(value: unknown): string[] {
   return Object.entries(value as object).flatMap(([name, member]) => {
     if (isEmpty(member)) return [];
     const text = inline(member);
-    return text === undefined
-      ? [`${name}:`, ...linesOf(member).map((line) => `  ${line}`)]
-      : [`${name}: ${text}`];
+    return text === undefined ? [`${name}:`, ...linesOf(member).map((line) => `  ${line}`)] : [`${name}: ${text}`];
   });
 }
 

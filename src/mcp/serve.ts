@@ -39,11 +39,7 @@ function serverOn(sdk: Sdk, calling: Calling, version: string): Server {
   const tools = new Map(toolsIn().map((operation) => [operation.mcp.tool, operation]));
   const server = new sdk.Server(
     { name: 'cairn', title: 'Cairn', version },
-    {
-      capabilities: { tools: {} },
-      instructions: INSTRUCTIONS,
-      cacheHints: { 'tools/list': { ttlMs: FRESH_MS } },
-    },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS, cacheHints: { 'tools/list': { ttlMs: FRESH_MS } } },
   );
   const listed = [...tools.values()].map((operation) => describeTool(operation, calling.defaults));
   server.setRequestHandler('tools/list', () => ({ tools: listed }));
@@ -68,8 +64,7 @@ export async function serveMcp(options: McpOptions): Promise<McpServing> {
   const handle = sdk.serveStdio(() => serverOn(sdk, { api, defaults, log }, version), {
     transport,
     // The SDK passes over what is not of the protocol, and tells at length in what way it is not.
-    onerror: (error) =>
-      log(error instanceof z.ZodError ? 'passed over a message that is no JSON-RPC' : error.message),
+    onerror: (error) => log(error instanceof z.ZodError ? 'passed over a message that is no JSON-RPC' : error.message),
   });
   const end = async () => {
     input.unpipe(gate);

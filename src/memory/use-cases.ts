@@ -17,13 +17,7 @@ import * as turns from './turns/service.js';
 
 export const useCases = {
   trajectories: { ...trajectories, update, delete: remove, tree, batch, scopes: scopesOf },
-  scopes: {
-    ...scopes,
-    ...scopeCheckpoints,
-    close: scopeClosing.close,
-    turns: turnsOf,
-    artifacts: artifactsOf,
-  },
+  scopes: { ...scopes, ...scopeCheckpoints, close: scopeClosing.close, turns: turnsOf, artifacts: artifactsOf },
   turns,
   artifacts,
   notes,

@@ -47,9 +47,7 @@ export const countOf = (value: unknown): number => (isCount(value) ? value : 0);
 
 /** What a provider says that it cost, as far as that can be believed: a sum with the rest would say nothing at all. */
 export function costFrom(told: unknown, provider?: unknown): ProviderCost {
-  const [named, model, duration_ms] = ['provider', 'model', 'duration_ms'].map((name) =>
-    memberOf(told, name),
-  );
+  const [named, model, duration_ms] = ['provider', 'model', 'duration_ms'].map((name) => memberOf(told, name));
   return {
     provider: [named, provider].find(isName) ?? 'unknown',
     model: isName(model) ? model : null,
@@ -60,8 +58,7 @@ export function costFrom(told: unknown, provider?: unknown): ProviderCost {
   };
 }
 
-const hasTokens = ({ input_tokens, output_tokens }: ProviderCost): boolean =>
-  input_tokens + output_tokens > 0;
+const hasTokens = ({ input_tokens, output_tokens }: ProviderCost): boolean => input_tokens + output_tokens > 0;
 /** Whether there is something to account for. */
 export const isSpent = (cost: ProviderCost | null): cost is ProviderCost =>
   cost !== null && (cost.attempts > 0 || hasTokens(cost));

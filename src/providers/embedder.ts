@@ -83,10 +83,7 @@ export function httpEmbedder(settings: HttpEmbedderSettings): Float32Embedder {
     const limited = anySignal([signal, AbortSignal.timeout(timeout_ms)]);
     const response = await fetch(endpoint, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      },
+      headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
       body: JSON.stringify({ model, input: texts, ...(dimensions === undefined ? {} : { dimensions }) }),
       // To wherever it would be sent on, the key would go as well.
       redirect: 'error',
@@ -175,9 +172,7 @@ function failureOf(error: unknown): Failure {
   // What fetch says of a connection may name what was sent: it is not repeated.
   const slow = (error as Error).name === 'TimeoutError';
   return {
-    told: new EmbeddingFailure(
-      slow ? 'the embedder did not answer in time' : 'the embedder cannot be reached',
-    ),
+    told: new EmbeddingFailure(slow ? 'the embedder did not answer in time' : 'the embedder cannot be reached'),
     passing: true,
   };
 }

@@ -117,18 +117,14 @@ export class ModelEndpoint {
     const { reason, message, retryable, wait_ms } = own ?? readFailure(error);
     const told = modelFailure(reason, `${this.name} ${message}`, { cost });
     if (!retryable || attempts > this.settings.max_retries) return { error: told, wait_ms: -1 };
-    return {
-      error: told,
-      wait_ms: wait_ms ?? FIRST_WAIT_MS * 2 ** (attempts - 1) * (0.75 + Math.random() / 2),
-    };
+    return { error: told, wait_ms: wait_ms ?? FIRST_WAIT_MS * 2 ** (attempts - 1) * (0.75 + Math.random() / 2) };
   }
 }
 
 /** A failure that was made here, perhaps within another: by what read the answer, or since a package is missing. */
 function ownFailure(error: unknown) {
   let own = error as Error;
-  for (let depth = 0; depth < 5 && failureReason(own) === undefined && own?.cause; depth++)
-    own = own.cause as Error;
+  for (let depth = 0; depth < 5 && failureReason(own) === undefined && own?.cause; depth++) own = own.cause as Error;
   const reason = failureReason(own);
   if (reason === undefined) return undefined;
   return { error: own, reason, message: own.message, retryable: true, wait_ms: 0 };

@@ -13,20 +13,11 @@ export const modelSettings = z.strictObject({
   timeout_ms: z.int().min(1).max(600_000).default(30_000).describe('Timeout of one call, including retries'),
   max_retries: z.int().min(0).max(10).default(2).describe('Retries after a failed attempt'),
   max_input_tokens: z.int().min(500).max(1_000_000).default(24_000).describe('Most input tokens of one call'),
-  max_output_tokens: z
-    .int()
-    .min(50)
-    .max(100_000)
-    .default(4096)
-    .describe('Most output tokens of one extraction'),
-  structured_outputs: z
-    .boolean()
-    .default(true)
-    .describe('Set to false for an endpoint that refuses a JSON schema'),
+  max_output_tokens: z.int().min(50).max(100_000).default(4096).describe('Most output tokens of one extraction'),
+  structured_outputs: z.boolean().default(true).describe('Set to false for an endpoint that refuses a JSON schema'),
 });
 
 export type ModelSettingsInput = z.input<typeof modelSettings>;
 export type ModelSettings = z.output<typeof modelSettings>;
 
-export const parseModelSettings = (value: unknown): ModelSettings =>
-  parseAs(modelSettings, value, 'model settings');
+export const parseModelSettings = (value: unknown): ModelSettings => parseAs(modelSettings, value, 'model settings');

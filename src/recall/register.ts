@@ -15,9 +15,7 @@ import { deletePoliciesOf, policiesWithin, WATCHED } from './policies/store.js';
 
 expiries.fill('job', jobDue);
 
-contentErasers.fill('contexts', async (call, ending) =>
-  (await eraseContexts(call, ending)) ? {} : undefined,
-);
+contentErasers.fill('contexts', async (call, ending) => ((await eraseContexts(call, ending)) ? {} : undefined));
 
 reachFinders.fill(
   'manifest_id',
@@ -28,8 +26,7 @@ reachFinders.fill(
 
 reachFinders.fill(
   'job_id',
-  (id, reach) =>
-    sql`SELECT ${said(jobsWithin(reach))} FROM jobs j WHERE j.tenant_id = ${TENANT} AND j.job_id = ${id}`,
+  (id, reach) => sql`SELECT ${said(jobsWithin(reach))} FROM jobs j WHERE j.tenant_id = ${TENANT} AND j.job_id = ${id}`,
 );
 
 reachFinders.fill(

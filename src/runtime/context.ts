@@ -28,10 +28,7 @@ export class Context {
   #variablesView: ContextSnapshot['variables'] | undefined;
   #view: ContextSnapshot | undefined;
 
-  constructor(
-    tell: Tell<ContextEvents> = tellNobody,
-    from: ContextSnapshot = { messages: [], variables: {} },
-  ) {
+  constructor(tell: Tell<ContextEvents> = tellNobody, from: ContextSnapshot = { messages: [], variables: {} }) {
     this.#tell = tell;
     this.#messages = new FrozenList(from.messages);
     this.#variables = new Map(Object.entries(from.variables));

@@ -22,19 +22,11 @@ export interface ThoughtEvents {
 
 export interface ContextEvents {
   'message.appended': { readonly index: number; readonly message: Frozen<Message> };
-  'message.changed': {
-    readonly index: number;
-    readonly before: Frozen<Message>;
-    readonly after: Frozen<Message>;
-  };
+  'message.changed': { readonly index: number; readonly before: Frozen<Message>; readonly after: Frozen<Message> };
   /** `index` is where the first of them was. */
   'message.removed': { readonly index: number; readonly messages: readonly Frozen<Message>[] };
   /** One that is new has no `before`, one that is gone no `after`. */
-  'variable.changed': {
-    readonly name: string;
-    readonly before?: Frozen<Json>;
-    readonly after?: Frozen<Json>;
-  };
+  'variable.changed': { readonly name: string; readonly before?: Frozen<Json>; readonly after?: Frozen<Json> };
   'memory.changed': {
     readonly key: string;
     readonly before?: Frozen<MemoryEntry>;

@@ -83,9 +83,7 @@ export class Execution {
     this.#tokens_used = given.tokens_used ?? 0;
     this.#earlier_ms = given.duration_ms ?? 0;
     this.#total_steps_estimate = given.total_steps_estimate;
-    this.thoughts = snapshot
-      ? ThoughtChain.fromJSON(snapshot.thought_chain, this.#tell)
-      : new ThoughtChain(this.#tell);
+    this.thoughts = snapshot ? ThoughtChain.fromJSON(snapshot.thought_chain, this.#tell) : new ThoughtChain(this.#tell);
     this.context = snapshot ? Context.fromJSON(snapshot.context, this.#tell) : new Context(this.#tell);
     this.tools = snapshot ? ToolState.fromJSON(snapshot.tool_state, this.#tell) : new ToolState(this.#tell);
     this.#latest = given.latest_checkpoint_id;
@@ -128,10 +126,7 @@ export class Execution {
   static async restore(store: RunStore, checkpoint_id: string, options: RunOptions = {}): Promise<Execution> {
     checkPolicies(options);
     // First what may be refused: only a state that a run can go on from is gone back to.
-    const run = Execution.fromCheckpoint(await store.checkpoints.get({ checkpoint_id }), {
-      ...options,
-      store,
-    });
+    const run = Execution.fromCheckpoint(await store.checkpoints.get({ checkpoint_id }), { ...options, store });
     await store.checkpoints.restore({ checkpoint_id });
     return run;
   }
@@ -247,12 +242,8 @@ export class Execution {
    */
   checkpoint(given: CheckpointDetails = {}): Promise<CheckpointSummary> {
     if (!this.#queue)
-      throw new CairnError(
-        'STATE_CONFLICT',
-        'this run has no store to keep checkpoints in: use toCheckpoint',
-      );
-    if (this.#closed)
-      throw new CairnError('STATE_CONFLICT', 'this run was closed: resume the execution to go on');
+      throw new CairnError('STATE_CONFLICT', 'this run has no store to keep checkpoints in: use toCheckpoint');
+    if (this.#closed) throw new CairnError('STATE_CONFLICT', 'this run was closed: resume the execution to go on');
     return this.#take(this.#queue, 'manual', checked(details, given, 'checkpoint'));
   }
 
@@ -267,14 +258,11 @@ export class Execution {
    */
   async close(status?: ExecutionStatus): Promise<void> {
     if (status !== undefined && !this.#store?.executions)
-      throw refusal(
-        `close: the status "${status}" cannot be set, since this run has no store that knows executions`,
-      );
+      throw refusal(`close: the status "${status}" cannot be set, since this run has no store that knows executions`);
     this.#closed = true;
     this.#interval?.close();
     await this.settled();
-    if (status !== undefined)
-      await this.#store!.executions!.update({ execution_id: this.execution_id, status });
+    if (status !== undefined) await this.#store!.executions!.update({ execution_id: this.execution_id, status });
   }
 
   /** Policies look first: what they keep is the state right after the change, not what listeners make of it. */
@@ -295,11 +283,7 @@ export class Execution {
     return true;
   }
 
-  #take(
-    queue: CheckpointQueue,
-    reason: CheckpointReason,
-    given: CheckpointDetails = {},
-  ): Promise<CheckpointSummary> {
+  #take(queue: CheckpointQueue, reason: CheckpointReason, given: CheckpointDetails = {}): Promise<CheckpointSummary> {
     this.#interval?.taken();
     return queue.push({
       checkpoint_id: newId(),
@@ -315,21 +299,14 @@ export class Execution {
     return new CheckpointQueue(store, this.#latest, {
       written: (summary) => this.#emitter.emit('checkpoint', summary),
       failed: (error, { checkpoint_id, metadata }) =>
-        this.#emitter.emit('error', {
-          source: 'checkpoint',
-          error,
-          checkpoint_id,
-          reason: metadata.checkpoint_reason,
-        }),
+        this.#emitter.emit('error', { source: 'checkpoint', error, checkpoint_id, reason: metadata.checkpoint_reason }),
     });
   }
 
   #metadata(checkpoint_reason: CheckpointReason): CheckpointMetadata {
     return sealed({
       step_number: this.#step_number,
-      ...(this.#total_steps_estimate === undefined
-        ? {}
-        : { total_steps_estimate: this.#total_steps_estimate }),
+      ...(this.#total_steps_estimate === undefined ? {} : { total_steps_estimate: this.#total_steps_estimate }),
       tokens_used: this.#tokens_used,
       duration_ms: this.duration_ms,
       checkpoint_reason,

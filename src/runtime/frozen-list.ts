@@ -51,8 +51,6 @@ export class FrozenList<T> {
   /** A checkpoint takes so many of each kind; more would be refused when it is written. */
   checkRoom(what: string): void {
     if (this.#items.length >= MAX_ENTRIES)
-      throw refusal(
-        `${what}: there are ${MAX_ENTRIES} already, the most that a checkpoint takes: remove some`,
-      );
+      throw refusal(`${what}: there are ${MAX_ENTRIES} already, the most that a checkpoint takes: remove some`);
   }
 }

@@ -48,11 +48,7 @@ export function checked<S extends z.ZodType>(schema: S, value: unknown, what: st
  * Like `checked`, but keeps the very objects that were frozen here before. For schemas that only check. Members that the
  * schema does not know are left out: a document may have them, and a run would not know what to do with them.
  */
-export function checkedWhole<S extends z.ZodType>(
-  schema: S,
-  value: unknown,
-  what: string,
-): Frozen<z.output<S>> {
+export function checkedWhole<S extends z.ZodType>(schema: S, value: unknown, what: string): Frozen<z.output<S>> {
   parse(schema, value, what);
   return frozenCopy(knownOnly(schema, value) as z.output<S>);
 }

@@ -37,11 +37,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** The answer of a try that may hang with its server: one that takes longer counts as a server that is away. */
-export async function within<T>(
-  ms: number,
-  signal: AbortSignal,
-  run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+export async function within<T>(ms: number, signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), ms);
   try {

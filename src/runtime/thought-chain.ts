@@ -92,8 +92,7 @@ export class ThoughtChain {
       ...rest
     } = checked(newThought, input, 'thoughts.add');
     if (this.#places.has(id)) throw refusal(`thoughts.add: the id "${id}" is taken`, { id });
-    const parent =
-      parent_id === null || parent_id === undefined ? undefined : this.#need(parent_id, 'thoughts.add');
+    const parent = parent_id === null || parent_id === undefined ? undefined : this.#need(parent_id, 'thoughts.add');
     this.#steps.checkRoom('thoughts.add');
     const added = frozenCopy({
       id,
@@ -132,9 +131,7 @@ export class ThoughtChain {
     const before = this.#need(id, 'thoughts.attach');
     const parent = parent_id === null ? undefined : this.#need(parent_id, 'thoughts.attach');
     if (parent && this.path(parent.id).includes(before))
-      throw refusal(`thoughts.attach: "${id}" cannot stand below itself, and "${parent.id}" is below it`, {
-        id,
-      });
+      throw refusal(`thoughts.attach: "${id}" cannot stand below itself, and "${parent.id}" is below it`, { id });
     if (before.parent_id === parent?.id) return before;
     const { parent_id: _, ...rest } = before;
     const after = frozenCopy({ ...rest, ...(parent ? { parent_id: parent.id } : {}) }) as Frozen<Thought>;
@@ -154,9 +151,7 @@ export class ThoughtChain {
     const { parent_id, children } = removed;
     for (const child of children) {
       const { parent_id: _, ...rest } = this.get(child)!;
-      this.#replace(
-        frozenCopy({ ...rest, ...(parent_id === undefined ? {} : { parent_id }) }) as Frozen<Thought>,
-      );
+      this.#replace(frozenCopy({ ...rest, ...(parent_id === undefined ? {} : { parent_id }) }) as Frozen<Thought>);
     }
     this.#leaveParent(removed, children);
     const place = this.#places.get(id)!;

@@ -35,10 +35,8 @@ function checkChildren({ id, children }: Frozen<Thought>, byId: Steps, listed: S
 
 function checkParent({ id, parent_id }: Frozen<Thought>, byId: Steps, listed: ReadonlySet<string>): void {
   if (parent_id === undefined) return;
-  if (!byId.has(parent_id))
-    throw wrong(`step "${id}" has the parent "${parent_id}", and there is no such step`, id);
-  if (!listed.has(id))
-    throw wrong(`step "${id}" has the parent "${parent_id}", which does not have it as a child`, id);
+  if (!byId.has(parent_id)) throw wrong(`step "${id}" has the parent "${parent_id}", and there is no such step`, id);
+  if (!listed.has(id)) throw wrong(`step "${id}" has the parent "${parent_id}", which does not have it as a child`, id);
 }
 
 /** Where parents and children agree, what no root leads to is in a cycle, or below one. */

@@ -47,8 +47,7 @@ export class ToolState {
     const seen = new Set<string>();
     for (const { id } of from.completed) {
       if (id === undefined) continue;
-      if (seen.has(id))
-        throw refusal(`tool_state: the id "${id}" of a completed call is there twice`, { id });
+      if (seen.has(id)) throw refusal(`tool_state: the id "${id}" of a completed call is there twice`, { id });
       seen.add(id);
     }
     return new ToolState(tell, from);
@@ -117,9 +116,7 @@ export class ToolState {
     const begun = this.#begun.get(id);
     const tool_id = given.tool_id ?? begun?.tool_id;
     if (tool_id === undefined)
-      throw refusal(`${what}: tool_id is needed, since "${id}" was started before this run was restored`, {
-        id,
-      });
+      throw refusal(`${what}: tool_id is needed, since "${id}" was started before this run was restored`, { id });
     this.#completed.checkRoom(what);
     const call = frozenCopy({
       id,

@@ -16,11 +16,7 @@ const STEPS_AT_A_TIME = 1024;
  * How many tokens a piece becomes: always the pair of the lowest rank is merged, the leftmost first. A word may be as
  * long as a text, so others get their turn in between.
  */
-export async function longPieceTokens(
-  piece: Uint8Array,
-  rankOf: RankOfBytes,
-  giveWay: GiveWay,
-): Promise<number> {
+export async function longPieceTokens(piece: Uint8Array, rankOf: RankOfBytes, giveWay: GiveWay): Promise<number> {
   const merging = new Merging(piece, rankOf);
   while (merging.step(STEPS_AT_A_TIME)) {
     const wait = giveWay();
@@ -83,8 +79,7 @@ class Merging {
     // Two tokens say which bytes they are, so what they merge into is looked up once.
     const both = token[start]! * RANKS + token[second]!;
     let rank = known.get(both);
-    if (rank === undefined)
-      known.set(both, (rank = this.rankOf(piece.subarray(start, next[second])) ?? NONE));
+    if (rank === undefined) known.set(both, (rank = this.rankOf(piece.subarray(start, next[second])) ?? NONE));
     pair[start] = rank;
     if (rank !== NONE) this.heap.push(rank * STARTS + start);
   }

@@ -28,10 +28,8 @@ const SECONDS_BELOW = 1e11;
 const TIME = /(?:^|[\sT,])(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s?([ap])\.?m\b\.?)?/i;
 const HOUR = /(?:^|[\s,])(\d{1,2})\s?([ap])\.?m\b\.?/i;
 /** Right behind a time; with what names it in brackets. */
-const ZONE =
-  /^\s?(?:(?:utc|gmt)?([+-])(\d{2}):?(\d{2})?|utc|gmt|z)(?![\p{L}\p{N}])(?:\s?\([\p{L} ]{1,40}\))?/iu;
-const FILLERS =
-  /^(?:on|at|of|the|st|nd|rd|th|t|mon|tues?|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?$/i;
+const ZONE = /^\s?(?:(?:utc|gmt)?([+-])(\d{2}):?(\d{2})?|utc|gmt|z)(?![\p{L}\p{N}])(?:\s?\([\p{L} ]{1,40}\))?/iu;
+const FILLERS = /^(?:on|at|of|the|st|nd|rd|th|t|mon|tues?|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?$/i;
 
 const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
 
@@ -79,8 +77,7 @@ function dayOf(text: string): CalendarDay | undefined {
   return checked({ year: Number(year), month: monthOf(named[0]!)!, day: Number(day) });
 }
 
-const isFiller = (text: string): boolean =>
-  (text.match(/[\p{L}\p{N}]+/gu) ?? []).every((word) => FILLERS.test(word));
+const isFiller = (text: string): boolean => (text.match(/[\p{L}\p{N}]+/gu) ?? []).every((word) => FILLERS.test(word));
 
 /** Minutes by which the zone is ahead of UTC. */
 const offsetOf = (zone: RegExpExecArray | null): number =>
@@ -103,8 +100,7 @@ function timeOf(found: RegExpExecArray | null): number | undefined {
 function hourOf(text: string): RegExpExecArray | null {
   const found = HOUR.exec(text);
   // As a time of hours alone: the parts that are not there are undefined.
-  if (found !== null)
-    found.splice(2, 1, undefined as never, undefined as never, undefined as never, found[2]!);
+  if (found !== null) found.splice(2, 1, undefined as never, undefined as never, undefined as never, found[2]!);
   return found;
 }
 

@@ -29,12 +29,7 @@ export function* unitsOf(text: string): Generator<TextUnit> {
     const item = kind === 'item';
     if (kind === 'prose' || item) {
       for (const sentence of sentencesOf(content))
-        yield {
-          kind: sentence.length > MAX_SENTENCE ? 'fragment' : 'sentence',
-          text: sentence,
-          item,
-          block,
-        };
+        yield { kind: sentence.length > MAX_SENTENCE ? 'fragment' : 'sentence', text: sentence, item, block };
     } else if (content.trim() !== '') {
       yield { kind, text: content, item, block, ...(info === undefined ? {} : { info }) };
     }
@@ -75,9 +70,7 @@ function segmentsOf(text: string): string[] {
   if (!INNER_END.test(text)) return [text];
   const parts: string[] = [];
   let held = '';
-  for (const { segment } of (segmenter ??= new Intl.Segmenter('und', { granularity: 'sentence' })).segment(
-    text,
-  )) {
+  for (const { segment } of (segmenter ??= new Intl.Segmenter('und', { granularity: 'sentence' })).segment(text)) {
     if (held !== '' && !isEnd(held, segment)) {
       held += segment;
       continue;
@@ -130,17 +123,7 @@ function isEnd(before: string, after: string): boolean {
 }
 
 const LOWER_START = /[.!?]["'”’)\]]*\s+(?=\p{Ll})/gu;
-const NEVER_LAST = new Set([
-  ...BEFORE_MORE,
-  ...BEFORE_NUMBER,
-  'etc',
-  'usw',
-  'ecc',
-  'max',
-  'min',
-  'a.m',
-  'p.m',
-]);
+const NEVER_LAST = new Set([...BEFORE_MORE, ...BEFORE_NUMBER, 'etc', 'usw', 'ecc', 'max', 'min', 'a.m', 'p.m']);
 
 /** The segmenter sees no end where the next word is in lower case, as many write in chats. */
 function lowerCaseStarts(sentence: string): string[] {
@@ -151,8 +134,7 @@ function lowerCaseStarts(sentence: string): string[] {
     if (/\.\.\s+$/.test(before.slice(-LAST_LENGTH))) continue;
     if (gap.startsWith('.')) {
       const word = LAST_WORD.exec(before.slice(-LAST_LENGTH))?.[1]?.toLowerCase();
-      if (word === undefined || word.length < 2 || NEVER_LAST.has(word) || /^(?:\p{L}\.)+\p{L}$/u.test(word))
-        continue;
+      if (word === undefined || word.length < 2 || NEVER_LAST.has(word) || /^(?:\p{L}\.)+\p{L}$/u.test(word)) continue;
     }
     // "Who? me" in quotes and brackets goes on.
     if (/["'”’)\]]/.test(gap)) continue;

@@ -22,22 +22,12 @@ const HAN = /\p{Script=Han}/u;
 const BEYOND_ASCII = /[^ -~]/;
 
 /** Where an identifier is made of parts: snake_case, camelCase, HTTPServer, sqlite3. */
-const PARTS =
-  /_+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
+const PARTS = /_+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
 
 /** Accents of Latin, Greek and Cyrillic, and the vowel signs of Arabic and Hebrew: in other scripts marks are letters. */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]/g;
 
-const LETTERS: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  đ: 'd',
-  ł: 'l',
-  ı: 'i',
-  ς: 'σ',
-};
+const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ı: 'i', ς: 'σ' };
 
 /** One spelling of a word: lower case, no accents. */
 export function fold(word: string): string {
@@ -113,8 +103,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /** The words that say what a text is about. */
-export const contentWords = (words: readonly string[]): string[] =>
-  words.filter((word) => !stopWords.has(word));
+export const contentWords = (words: readonly string[]): string[] => words.filter((word) => !stopWords.has(word));
 
 /** The terms of a text, in order, each as often as it occurs. */
 export const analyse = (text: string): string[] => contentWords(wordsOf(text)).map(stem);

@@ -57,8 +57,7 @@ export async function countTokens(text: string, at_most = Infinity): Promise<num
   const due = text.length > CHARACTERS_AT_A_TIME ? giveWay() : undefined;
   if (due) await due;
   // All pieces at once takes half the time of one after another.
-  const pieces =
-    text.length <= SPLIT_AT_ONCE ? (text.match(tokenSplitRegex) ?? []) : piecesOf(text, tokenSplitRegex);
+  const pieces = text.length <= SPLIT_AT_ONCE ? (text.match(tokenSplitRegex) ?? []) : piecesOf(text, tokenSplitRegex);
   let tokens = 0;
   let since = 0;
   try {
@@ -69,8 +68,7 @@ export async function countTokens(text: string, at_most = Infinity): Promise<num
         const wait = giveWay();
         if (wait) await wait;
       }
-      if (piece.length > LONG_PIECE && (await exceeds(api, piece, at_most - tokens, giveWay)))
-        return at_most + 1;
+      if (piece.length > LONG_PIECE && (await exceeds(api, piece, at_most - tokens, giveWay))) return at_most + 1;
       const counted = tokensOf(api, piece, giveWay);
       tokens += typeof counted === 'number' ? counted : await counted;
       if (tokens > at_most) return tokens;
@@ -177,8 +175,7 @@ async function startWithin(api: Encoding, piece: string, limit: number, giveWay:
   let fitting = 0;
   for (const length of lengths.reverse()) {
     const start = /[\ud800-\udbff]/.test(piece[length - 1]!) ? length - 1 : length;
-    const fits =
-      start * MOST_TOKENS <= limit || (await tokensOf(api, piece.slice(0, start), giveWay)) <= limit;
+    const fits = start * MOST_TOKENS <= limit || (await tokensOf(api, piece.slice(0, start), giveWay)) <= limit;
     if (!fits) break;
     fitting = start;
   }

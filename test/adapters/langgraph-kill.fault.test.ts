@@ -44,8 +44,7 @@ async function runUntil(args: readonly string[], enough: (report: Report) => boo
   return reports;
 }
 
-const foundIn = (reports: readonly Report[]) =>
-  (reports.find((report) => 'found' in report) as { found: Shown }).found;
+const foundIn = (reports: readonly Report[]) => (reports.find((report) => 'found' in report) as { found: Shown }).found;
 
 it('resumes a killed graph with every acknowledged step, once', async () => {
   const { database, drop } = await freshDatabase('sqlite');
@@ -70,9 +69,7 @@ it('resumes a killed graph with every acknowledged step, once', async () => {
     // Killed while it waited for an answer: the question is still there, and the answer ends it.
     const [first, ...rest] = await runUntil([database, 'yes'], (report) => 'reached' in report);
     expect(first).toEqual({ found: { count: STEPS, messages: done(STEPS), next: ['approve'] } });
-    expect(rest.at(-1)).toEqual({
-      reached: { count: STEPS, messages: done(STEPS), approved: 'yes', next: [] },
-    });
+    expect(rest.at(-1)).toEqual({ reached: { count: STEPS, messages: done(STEPS), approved: 'yes', next: [] } });
   } finally {
     await drop();
   }

@@ -65,10 +65,7 @@ function approvalGraph(checkpointer: BaseCheckpointSaver) {
     .addNode('ask', () => ({ messages: [new AIMessage({ id: 'ask', content: 'May I?' })] }))
     .addNode('wait', () => {
       const answer = interrupt('yes or no') as string;
-      return {
-        messages: [new HumanMessage({ id: 'answer', content: answer })],
-        seen: new Map([[answer, 1]]),
-      };
+      return { messages: [new HumanMessage({ id: 'answer', content: answer })], seen: new Map([[answer, 1]]) };
     })
     .addNode('work', (input: { n: number }) => ({ done: [`work ${input.n}`] }))
     .addEdge(START, 'ask')
@@ -102,8 +99,7 @@ function change(values: Record<string, unknown>, what: string, n: number): keyof
       state.messages = messages.slice(n % 4);
       return 'messages';
     case 'vars':
-      (state.vars ??= { fixed: { a: [1, 2, { b: null }] } })[`v${n % 3}`] =
-        n % 2 ? { n, of: [n] } : undefined;
+      (state.vars ??= { fixed: { a: [1, 2, { b: null }] } })[`v${n % 3}`] = n % 2 ? { n, of: [n] } : undefined;
       return 'vars';
     case 'list':
       (state.list ??= []).splice(n % 3, n % 2, n, { n }, 'x\u0000y');
@@ -149,12 +145,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
       expect(ended.seen).toEqual(new Map([['yes', 1]]));
       const history = [];
       for await (const { values, metadata, next } of graph.getStateHistory(thread('t')))
-        history.push({
-          messages: texts(values.messages ?? []),
-          done: values.done,
-          next,
-          step: metadata?.step,
-        });
+        history.push({ messages: texts(values.messages ?? []), done: values.done, next, step: metadata?.step });
       states.push({ done: ended.done, history });
     }
     expect(states[0]).toEqual(states[1]);
@@ -202,10 +193,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
 
   it('stores a message that was changed in place', async () => {
     const { cairn, saver } = await fresh();
-    const messages = [
-      new HumanMessage({ id: 'a', content: 'first' }),
-      new AIMessage({ id: 'b', content: 'x' }),
-    ];
+    const messages = [new HumanMessage({ id: 'a', content: 'first' }), new AIMessage({ id: 'b', content: 'x' })];
     const one = await put(saver, thread('t'), { messages });
     messages[0]!.content = 'changed';
     messages[1]!.additional_kwargs.note = { deep: [1] };
@@ -241,9 +229,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
   it('waits for the parent, and brings writes along that came before their checkpoint', async () => {
     const { cairn, saver } = await fresh();
     const [a, b] = [uuid6(++clock), uuid6(++clock)];
-    const config = (checkpoint_id: string) => ({
-      configurable: { thread_id: 't', checkpoint_ns: '', checkpoint_id },
-    });
+    const config = (checkpoint_id: string) => ({ configurable: { thread_id: 't', checkpoint_ns: '', checkpoint_id } });
     const state = (id: string) => ({ ...emptyCheckpoint(), id });
     await saver.putWrites(config(b), [['c', 'early']], 'task');
     await Promise.all([
@@ -306,12 +292,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
     const made = [];
     for (let n = 0; n < 12; n++)
       made.push(
-        await put(
-          saver,
-          thread(`t${n % 2}`),
-          { n },
-          { metadata: { step: n, by: n < 3 ? 'ann' : 'bob', of: { n } } },
-        ),
+        await put(saver, thread(`t${n % 2}`), { n }, { metadata: { step: n, by: n < 3 ? 'ann' : 'bob', of: { n } } }),
       );
     const ids = made.map(({ configurable }) => configurable!.checkpoint_id as string);
     const listed = async (config: object, options?: Parameters<CairnSaver['list']>[1]) =>
@@ -387,9 +368,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
     expect(await ids({ of: { by: 'a' } })).toEqual([one]);
     expect(await ids({ of: { by: 'b' } })).toEqual([]);
     const { checkpoints } = await cairn.checkpoints.list({ thread_id: 't' });
-    const stored = await Promise.all(
-      checkpoints.map(({ id }) => cairn.checkpoints.get({ checkpoint_id: id })),
-    );
+    const stored = await Promise.all(checkpoints.map(({ id }) => cairn.checkpoints.get({ checkpoint_id: id })));
     expect(JSON.stringify(stored)).not.toContain('whisper');
   });
 
@@ -418,9 +397,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
       const config = await put(saver, thread('t'), { secret: `round ${round}` });
       await put(saver, { configurable: { thread_id: 't', checkpoint_ns: 'child' } }, { secret: 1 });
       await saver.putWrites(config, [['c', 1]], 'task');
-      expect((await other.getTuple(thread('t')))!.checkpoint.channel_values).toEqual({
-        secret: `round ${round}`,
-      });
+      expect((await other.getTuple(thread('t')))!.checkpoint.channel_values).toEqual({ secret: `round ${round}` });
       await (round === 2 ? other : saver).deleteThread('t');
       for (const one of [saver, other, new CairnSaver(cairn)]) {
         expect(await one.getTuple(thread('t'))).toBeUndefined();
@@ -445,9 +422,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
     const seen = async (config: object) => {
       const tuple = await saver.getTuple(config);
       const name = (one: RunnableConfig | undefined) =>
-        made.findIndex(
-          ({ configurable }) => configurable!.checkpoint_id === one?.configurable?.checkpoint_id,
-        );
+        made.findIndex(({ configurable }) => configurable!.checkpoint_id === one?.configurable?.checkpoint_id);
       return tuple && [tuple.checkpoint.channel_values.n, name(tuple.parentConfig)];
     };
     expect(await seen(thread('t'))).toEqual([4, 3]);
@@ -482,10 +457,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
       other,
       tuple.config,
       { b: 3 },
-      {
-        versions: { ...(channel_versions as Record<string, number>), b: 1 },
-        changed: ['b'],
-      },
+      { versions: { ...(channel_versions as Record<string, number>), b: 1 }, changed: ['b'] },
     );
     expect((await saver.getTuple(next))!.checkpoint.channel_values).toEqual({ a: 1, b: 3 });
     await other.putWrites(tuple.config, [['c', 1]], 'task');
@@ -513,10 +485,7 @@ onEveryTarget('the checkpointer of LangGraph', (test) => {
       { agent_id: 'planner', metadata: { step_number: 3, checkpoint_reason: 'manual' } },
       { labels: { source: 'loop' }, metadata: { checkpoint_reason: 'step_complete' } },
     ]);
-    const { changes } = await cairn.checkpoints.diff({
-      checkpoint_id: checkpoints[0]!.id,
-      to: checkpoints[1]!.id,
-    });
+    const { changes } = await cairn.checkpoints.diff({ checkpoint_id: checkpoints[0]!.id, to: checkpoints[1]!.id });
     expect(changes['/context/variables/channel_values/plan']).toEqual({ before: 'a', after: 'b' });
   });
 

@@ -100,9 +100,7 @@ onEveryTarget('the store of LangGraph', (test) => {
     await store.put(['people'], 'anna', { likes: 'tea, and much besides' });
     expect(values(await store.search(['people'], { query: 'tea', limit: 1 }))).toHaveLength(1);
     expect(await store.search(['nowhere'], { query: 'tea' })).toEqual([]);
-    expect(asked).toMatchObject([
-      { limit: 10, filters: [{ field: 'type' }, { field: 'name', value: 'people.' }] },
-    ]);
+    expect(asked).toMatchObject([{ limit: 10, filters: [{ field: 'type' }, { field: 'name', value: 'people.' }] }]);
   });
 
   it('searches by namespace, filter, limit and offset, in the order of creation', async () => {
@@ -115,18 +113,13 @@ onEveryTarget('the store of LangGraph', (test) => {
     test().advance(10);
     await store.put(['docs'], 'top', { n: 0, type: 'memo' });
     await store.put(['elsewhere'], 'x', { n: 9 });
-    expect(values(await store.search(['docs', 'v1'])).map((value) => (value as { n: number }).n)).toEqual([
-      3, 1, 2,
-    ]);
-    const ns = async (options: object) =>
-      (await store.search(['docs'], options)).map(({ value }) => value.n as number);
+    expect(values(await store.search(['docs', 'v1'])).map((value) => (value as { n: number }).n)).toEqual([3, 1, 2]);
+    const ns = async (options: object) => (await store.search(['docs'], options)).map(({ value }) => value.n as number);
     expect(await ns({})).toEqual([3, 1, 2, 4, 0]);
     expect(await ns({ limit: 2, offset: 1 })).toEqual([1, 2]);
     expect(await ns({ filter: { type: 'report' } })).toEqual([3, 2, 4]);
     expect(await ns({ filter: { type: 'report', n: { $gte: 3 } } })).toEqual([3, 4]);
-    expect(await ns({ filter: { n: { $gt: 0, $lt: 3 } }, query: 'taken, but does not rank' })).toEqual([
-      1, 2,
-    ]);
+    expect(await ns({ filter: { n: { $gt: 0, $lt: 3 } }, query: 'taken, but does not rank' })).toEqual([1, 2]);
     expect(await store.search([], { limit: 100 })).toHaveLength(6);
   });
 

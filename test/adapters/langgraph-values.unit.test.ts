@@ -52,10 +52,7 @@ function isFrozen(json: Json): boolean {
   return Object.isFrozen(json) && Object.values(json).every(isFrozen);
 }
 
-const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
-  fc.constantFrom('\u0000', '\ud800', '__proto__', 'lc', 'é'),
-);
+const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\u0000', '\ud800', '__proto__', 'lc', 'é'));
 // The serializer of LangGraph makes a member of this name the prototype.
 const key = text.filter((name) => name !== '__proto__');
 const message = fc.oneof(
@@ -70,10 +67,7 @@ const leaf = fc.oneof(
   fc.double(),
   fc.integer(),
   fc.boolean(),
-  fc.constantFrom<unknown>(null, undefined, new Date(0), /x/g, new Error('no'), {
-    lc: 2,
-    type: 'cairn_bytes',
-  }),
+  fc.constantFrom<unknown>(null, undefined, new Date(0), /x/g, new Error('no'), { lc: 2, type: 'cairn_bytes' }),
   fc.uint8Array(),
   fc.array(fc.tuple(text, fc.integer())).map((entries) => new Map(entries)),
   fc.array(fc.integer()).map((entries) => new Set(entries)),
@@ -236,15 +230,10 @@ describe('what did not change', () => {
 describe('a serializer of one’s own', () => {
   /** Turns its text around, and says that it is not JSON. */
   const turned = (type: string): SerializerProtocol => ({
-    dumpsTyped: async (value) => [
-      type,
-      new TextEncoder().encode(JSON.stringify([...JSON.stringify(value)].reverse())),
-    ],
+    dumpsTyped: async (value) => [type, new TextEncoder().encode(JSON.stringify([...JSON.stringify(value)].reverse()))],
     loadsTyped: async (_type, data) =>
       JSON.parse(
-        (JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data)) as string[])
-          .reverse()
-          .join(''),
+        (JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data)) as string[]).reverse().join(''),
       ),
   });
 
@@ -291,9 +280,7 @@ describe('images', () => {
     for (let n = 0; n < 20; n++) images.keep(`t${n}`, image(`t${n}`, 1000), 1000);
     expect(images.of('a')).toEqual([]);
     expect(images.of('t19')).toHaveLength(1);
-    const kept = Array.from({ length: 20 }, (_, n) => images.of(`t${n}`).length).filter(
-      (length) => length > 0,
-    );
+    const kept = Array.from({ length: 20 }, (_, n) => images.of(`t${n}`).length).filter((length) => length > 0);
     expect(kept.length).toBeGreaterThan(4);
     expect(kept.length).toBeLessThan(10);
   });

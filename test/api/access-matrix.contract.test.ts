@@ -130,9 +130,7 @@ function byRule({ name, path, touches, access }: NamedOperation, side: Side): bo
   // What is imported names the agent that it is of.
   if (rule === undefined) return !name.endsWith('.import');
   if (rule === 'parties')
-    return (
-      !PARTY_IDS.some((id) => path.includes(`{${id}}`)) && !/^(delegations|handoffs)\.create$/.test(name)
-    );
+    return !PARTY_IDS.some((id) => path.includes(`{${id}}`)) && !/^(delegations|handoffs)\.create$/.test(name);
   if (rule === 'box') return !path.includes('{box_id}');
   if (rule === 'recipe') return access === 'read' || name.endsWith('.create');
   if (rule === 'directory') return access === 'read';
@@ -154,9 +152,7 @@ function expected(operation: NamedOperation, extent: Extent, side: Side, input: 
     const [item] = input.items as { create: Planted }[];
     return usesOf(alone.touches).every((use) => within(use, extent, side, item!.create));
   }
-  return (
-    byRule(operation, side) && usesOf(operation.touches).every((use) => within(use, extent, side, input))
-  );
+  return byRule(operation, side) && usesOf(operation.touches).every((use) => within(use, extent, side, input));
 }
 
 type Verbs = Record<string, (input: object, options?: object) => unknown>;
@@ -209,10 +205,7 @@ for (const database of databases()) {
       test = await openTarget(database);
       coder = await ownerOf('coder');
       stranger = await ownerOf('stranger');
-      worlds = {
-        own: await plantOwned(coder, test.cairn),
-        foreign: await plantOwned(stranger, test.cairn),
-      };
+      worlds = { own: await plantOwned(coder, test.cairn), foreign: await plantOwned(stranger, test.cairn) };
     });
     afterAll(() => test.close());
 

@@ -94,56 +94,49 @@ for (const database of databases()) {
       expect(answered, text).toBe(status);
     };
 
-    describe.each(allOperations.map((operation) => [operation.name, operation] as const))(
-      '%s',
-      (_, operation) => {
-        const refuse = async (
-          headers: Readonly<Record<string, string>>,
-          status: number,
-          code: string,
-          tenant?: string,
-        ) => expectRefusal(await call(operation, headers, tenant), status, code);
+    describe.each(allOperations.map((operation) => [operation.name, operation] as const))('%s', (_, operation) => {
+      const refuse = async (headers: Readonly<Record<string, string>>, status: number, code: string, tenant?: string) =>
+        expectRefusal(await call(operation, headers, tenant), status, code);
 
-        it('refuses a request without a key, with an unknown one and with a revoked one', () =>
-          expectNothingWritten(() =>
-            Promise.all([
-              refuse({}, 401, 'UNAUTHORIZED'),
-              refuse(bearer(`${keys.admin}x`), 401, 'UNAUTHORIZED'),
-              refuse({ 'x-api-key': 'cairn_nobody' }, 401, 'UNAUTHORIZED'),
-              refuse({ authorization: 'Basic Og==' }, 401, 'UNAUTHORIZED'),
-              refuse(bearer(keys.revoked!), 401, 'UNAUTHORIZED'),
-              refuse({ 'x-api-key': keys.revoked! }, 401, 'UNAUTHORIZED'),
-            ]),
-          ));
+      it('refuses a request without a key, with an unknown one and with a revoked one', () =>
+        expectNothingWritten(() =>
+          Promise.all([
+            refuse({}, 401, 'UNAUTHORIZED'),
+            refuse(bearer(`${keys.admin}x`), 401, 'UNAUTHORIZED'),
+            refuse({ 'x-api-key': 'cairn_nobody' }, 401, 'UNAUTHORIZED'),
+            refuse({ authorization: 'Basic Og==' }, 401, 'UNAUTHORIZED'),
+            refuse(bearer(keys.revoked!), 401, 'UNAUTHORIZED'),
+            refuse({ 'x-api-key': keys.revoked! }, 401, 'UNAUTHORIZED'),
+          ]),
+        ));
 
-        it('refuses a header or a path that names another tenant than the key', () =>
+      it('refuses a header or a path that names another tenant than the key', () =>
+        expectNothingWritten(async () => {
+          for (const tenant of ['beta', 'no-such-tenant'])
+            await refuse({ ...bearer(keys.admin!), 'x-tenant-id': tenant }, 403, 'TENANT_MISMATCH');
+          if (!namesProject(operation.path)) return;
+          await refuse(bearer(keys.other!), 403, 'TENANT_MISMATCH');
+          await refuse(bearer(keys.admin!), 403, 'TENANT_MISMATCH', 'beta');
+        }));
+
+      // That the role which is needed is enough, openapi.test.ts has for every answer.
+      if (operation.access !== 'read')
+        it('refuses a key whose role is too low', () =>
           expectNothingWritten(async () => {
-            for (const tenant of ['beta', 'no-such-tenant'])
-              await refuse({ ...bearer(keys.admin!), 'x-tenant-id': tenant }, 403, 'TENANT_MISMATCH');
-            if (!namesProject(operation.path)) return;
-            await refuse(bearer(keys.other!), 403, 'TENANT_MISMATCH');
-            await refuse(bearer(keys.admin!), 403, 'TENANT_MISMATCH', 'beta');
+            for (const role of rolesBelow(operation)) await refuse(bearer(keys[role]!), 403, 'FORBIDDEN');
           }));
 
-        // That the role which is needed is enough, openapi.test.ts has for every answer.
-        if (operation.access !== 'read')
-          it('refuses a key whose role is too low', () =>
-            expectNothingWritten(async () => {
-              for (const role of rolesBelow(operation)) await refuse(bearer(keys[role]!), 403, 'FORBIDDEN');
-            }));
-
-        it('shows and changes nothing of another tenant, whatever id is given', async () => {
-          const tenant = freshTenant();
-          const { key } = await open.key(tenant);
-          const reply = await call(operation, bearer(key), tenant, inputWithEveryId(operation, alpha), open);
-          expect(reply.text).not.toContain(SECRET);
-          const byId = pathParameters(operation.path).length > 0 && !(operation.name in OWN_ANSWER);
-          if (byId) expectRefusal(reply, 404);
-          else expect([200, 201, 400, 404], reply.text).toContain(reply.status);
-          expect(await open.contents('alpha')).toBe(alphaContents);
-        });
-      },
-    );
+      it('shows and changes nothing of another tenant, whatever id is given', async () => {
+        const tenant = freshTenant();
+        const { key } = await open.key(tenant);
+        const reply = await call(operation, bearer(key), tenant, inputWithEveryId(operation, alpha), open);
+        expect(reply.text).not.toContain(SECRET);
+        const byId = pathParameters(operation.path).length > 0 && !(operation.name in OWN_ANSWER);
+        if (byId) expectRefusal(reply, 404);
+        else expect([200, 201, 400, 404], reply.text).toContain(reply.status);
+        expect(await open.contents('alpha')).toBe(alphaContents);
+      });
+    });
 
     it('the exceptions are operations of the table', () => {
       const names = allOperations.map(({ name }) => name);
@@ -165,12 +158,7 @@ for (const database of databases()) {
         const sent =
           body === undefined
             ? { method: 'GET', path, headers: bearer(keys.bob!) }
-            : {
-                method: 'POST',
-                path,
-                body,
-                headers: { ...bearer(keys.bob!), 'content-type': 'application/json' },
-              };
+            : { method: 'POST', path, body, headers: { ...bearer(keys.bob!), 'content-type': 'application/json' } };
         const reply = await test.send(sent);
         expect(reply.status, reply.text).toBe(200);
         return JSON.parse(reply.text) as Record<string, unknown>;
@@ -192,11 +180,7 @@ for (const database of databases()) {
       const { packets } = await admin.packets.list({ packet_type: 'cairn.box.created' });
       const { packet_id } = packets[0]!;
       for (const path of [`packet/${packet_id}`, `packet/${packet_id}/original`, `lineage/${packet_id}`]) {
-        const reply = await test.send({
-          method: 'GET',
-          path: `/api/v1/memory/${path}`,
-          headers: bearer(keys.bob!),
-        });
+        const reply = await test.send({ method: 'GET', path: `/api/v1/memory/${path}`, headers: bearer(keys.bob!) });
         expectRefusal(reply, 404, 'PACKET_NOT_FOUND');
       }
     });
@@ -210,9 +194,7 @@ for (const database of databases()) {
           body: JSON.stringify({ box_id: 'box-of-ann', card_ids: ['card-1'] }),
         });
       await expectWritten(create(keys.ann!), 201);
-      await expectNothingWritten(async () =>
-        expectRefusal(await create(keys.bob!), 409, 'ENTITY_ALREADY_EXISTS'),
-      );
+      await expectNothingWritten(async () => expectRefusal(await create(keys.bob!), 409, 'ENTITY_ALREADY_EXISTS'));
     });
 
     it("does not give an agent another's answer for sending its Idempotency-Key", async () => {

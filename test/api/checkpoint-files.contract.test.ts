@@ -28,26 +28,13 @@ const state = (...messages: string[]): Snapshot => ({
 
 /** A run of four checkpoints, one of them named, with a branch and a write that is pending. */
 async function someRun(cairn: Api): Promise<void> {
-  await cairn.executions.create({
-    execution_id: 'run-1',
-    agent_id: 'coder',
-    name: 'Fix it',
-    thread_id: 'th',
-  });
+  await cairn.executions.create({ execution_id: 'run-1', agent_id: 'coder', name: 'Fix it', thread_id: 'th' });
   const take = (checkpoint_id: string, snapshot: Snapshot, more: object = {}) =>
     cairn.checkpoints.create({ execution_id: 'run-1', checkpoint_id, snapshot, timestamp: 1000, ...more });
   await take('cp-1', state('one'));
-  await take('cp-2', state('one', 'two'), {
-    name: 'named',
-    description: 'why',
-    labels: { z: 1, a: { b: 2 } },
-  });
+  await take('cp-2', state('one', 'two'), { name: 'named', description: 'why', labels: { z: 1, a: { b: 2 } } });
   await take('Cp/3', state('one', 'two', 'three'), { metadata: { step_number: 3, tokens_used: 5 } });
-  await cairn.checkpoints.branch({
-    checkpoint_id: 'cp-1',
-    reason: 'another way',
-    branch_checkpoint_id: 'cp-4',
-  });
+  await cairn.checkpoints.branch({ checkpoint_id: 'cp-1', reason: 'another way', branch_checkpoint_id: 'cp-4' });
   await cairn.checkpoints.write({
     checkpoint_id: 'cp-4',
     writes: [{ task_id: 'search', index: 0, channel: 'hits', value: { n: [1] } }],
@@ -55,8 +42,7 @@ async function someRun(cairn: Api): Promise<void> {
 }
 
 const RUN = ['cp-1', 'cp-2', 'Cp/3', 'cp-4'];
-const everything = (cairn: Api) =>
-  Promise.all(RUN.map((checkpoint_id) => cairn.checkpoints.get({ checkpoint_id })));
+const everything = (cairn: Api) => Promise.all(RUN.map((checkpoint_id) => cairn.checkpoints.get({ checkpoint_id })));
 
 onEveryTarget('files of checkpoints', (test) => {
   it('FILE-10 FILE-11 carry a directory of checkpoints to another store, parents first, and again without change', () =>
@@ -89,8 +75,7 @@ onEveryTarget('files of checkpoints', (test) => {
 
       const again = join(folder, 'again');
       for (const id of RUN) await exportCheckpoint(to, id, { directory: again });
-      for (const name of names)
-        expect(readFileSync(join(again, name))).toEqual(readFileSync(join(folder, name)));
+      for (const name of names) expect(readFileSync(join(again, name))).toEqual(readFileSync(join(folder, name)));
     }));
 
   it('FILE-4 take in a file of an older version, and have what changed when asked', () =>
@@ -101,10 +86,7 @@ onEveryTarget('files of checkpoints', (test) => {
       delete old.parent_id;
       delete old.branch;
       writeFileSync(join(folder, 'old.json'), JSON.stringify(old));
-      expect(await importCheckpoints(cairn, join(folder, 'old.json'))).toEqual({
-        imported: ['cp-2'],
-        present: [],
-      });
+      expect(await importCheckpoints(cairn, join(folder, 'old.json'))).toEqual({ imported: ['cp-2'], present: [] });
       const expected = JSON.parse(readFileSync(join(fixtures, '0.9.0-as-1.0.0.json'), 'utf8'));
       const { parent, ...rest } = expected;
       expect(await cairn.checkpoints.get({ checkpoint_id: 'cp-2' })).toEqual(rest);
@@ -183,21 +165,14 @@ it('cairn checkpoints and cairn executions export and import, one line for each'
     mkdirSync(files);
     const fixture = join(ROOT, 'test/fixtures/checkpoints/0.9.0.json');
     const { parent_id, branch, ...old } = JSON.parse(readFileSync(fixture, 'utf8'));
-    writeFileSync(
-      join(files, 'a.json'),
-      JSON.stringify({ ...old, checkpoint_id: 'cp-9', parent_id: 'cp-2' }),
-    );
+    writeFileSync(join(files, 'a.json'), JSON.stringify({ ...old, checkpoint_id: 'cp-9', parent_id: 'cp-2' }));
     writeFileSync(join(files, 'b.json'), JSON.stringify(old));
-    expect(await said('checkpoints', 'import', 'in')).toBe(
-      'imported checkpoint cp-2\nimported checkpoint cp-9\n',
-    );
+    expect(await said('checkpoints', 'import', 'in')).toBe('imported checkpoint cp-2\nimported checkpoint cp-9\n');
     expect(await said('checkpoints', 'import', 'in/b.json')).toBe('checkpoint cp-2 already exists\n');
     expect(await said('checkpoints', 'export', 'cp-9', '--diff')).toMatch(
       /^checkpoints\/cp-9\.json: checkpoint cp-9, \d+ bytes\n$/,
     );
-    expect(JSON.parse(readFileSync(join(cwd, 'checkpoints/cp-9.json'), 'utf8')).diff.summary).toBe(
-      'nothing changed',
-    );
+    expect(JSON.parse(readFileSync(join(cwd, 'checkpoints/cp-9.json'), 'utf8')).diff.summary).toBe('nothing changed');
     expect(await said('executions', 'export', 'run-1', '--out', 'run.json')).toMatch(
       /^run\.json: execution run-1, 2 checkpoint\(s\), \d+ bytes\n$/,
     );

@@ -11,33 +11,13 @@ import { anyId } from '#cairn/kernel/contract.js';
 import { inFolder } from '../support/run.js';
 
 const ids = fc.oneof(
-  fc.constantFrom(
-    'a',
-    'A',
-    'a.',
-    'a/b',
-    'a\\b',
-    '../a',
-    '...',
-    '~',
-    'con',
-    'nul.x',
-    'ä',
-    'a~',
-    'x'.repeat(200),
-  ),
+  fc.constantFrom('a', 'A', 'a.', 'a/b', 'a\\b', '../a', '...', '~', 'con', 'nul.x', 'ä', 'a~', 'x'.repeat(200)),
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter((id) => anyId.safeParse(id).success),
 );
 
 describe('fileNameFor', () => {
   it('FILE-10 is the id where that is a safe name', () => {
-    for (const id of [
-      'cp-1',
-      '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60',
-      '1f0.0123456789ab',
-      'a_b',
-      'x'.repeat(120),
-    ])
+    for (const id of ['cp-1', '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60', '1f0.0123456789ab', 'a_b', 'x'.repeat(120)])
       expect(fileNameFor(id)).toBe(id);
   });
 
@@ -129,10 +109,7 @@ describe('parentsFirst', () => {
   });
 
   it('leaves parents alone that are elsewhere, and takes long lines', () => {
-    expect(parentsFirst([one('b', 'elsewhere', 2), one('a', undefined, 1)]).map(({ id }) => id)).toEqual([
-      'a',
-      'b',
-    ]);
+    expect(parentsFirst([one('b', 'elsewhere', 2), one('a', undefined, 1)]).map(({ id }) => id)).toEqual(['a', 'b']);
     const line = Array.from({ length: 20_000 }, (_, i) => one(`${i}`, i === 0 ? undefined : `${i - 1}`, -i));
     expect(parentsFirst(line).map(({ id }) => id)).toEqual(line.map(({ id }) => id));
   });

@@ -79,10 +79,7 @@ async function compileExamples(): Promise<void> {
   const form = ['--module', 'nodenext', '--target', 'es2023', '--rootDir', 'examples', '--outDir', compiled];
   const sources = Object.keys(outputs).map((name) => join('examples', name));
   const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, ...form, ...sources];
-  expect(await run(process.execPath, tsc, { cwd: ROOT, timeout_ms: 100_000 })).toMatchObject({
-    code: 0,
-    stdout: '',
-  });
+  expect(await run(process.execPath, tsc, { cwd: ROOT, timeout_ms: 100_000 })).toMatchObject({ code: 0, stdout: '' });
 }
 
 describe('examples', () => {
@@ -105,10 +102,7 @@ describe('examples', () => {
           ...(endpoint ? { OPENAI_BASE_URL: endpoint.url } : {}),
         };
         if (name in killed)
-          expect(await run(process.execPath, [path], { cwd })).toMatchObject({
-            code: null,
-            stdout: killed[name],
-          });
+          expect(await run(process.execPath, [path], { cwd })).toMatchObject({ code: null, stdout: killed[name] });
         const { code, stdout, stderr } = await run(process.execPath, [path], { cwd, env });
         await server?.stop();
         await endpoint?.close();

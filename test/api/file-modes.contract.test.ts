@@ -26,12 +26,7 @@ describe.skipIf(process.platform === 'win32')('files', () => {
     inFolder(async (cwd) => {
       for (const args of [['migrate'], ['remember', 'x'], ['demo'], ['keys', 'create']])
         await cairn([...args, '--database', `${args[0]}.db`], { cwd });
-      expect(modesIn(cwd)).toEqual({
-        'demo.db': '600',
-        'keys.db': '600',
-        'migrate.db': '600',
-        'remember.db': '600',
-      });
+      expect(modesIn(cwd)).toEqual({ 'demo.db': '600', 'keys.db': '600', 'migrate.db': '600', 'remember.db': '600' });
     }));
 
   it('MODE-1 keep the mode that somebody gave them', () =>

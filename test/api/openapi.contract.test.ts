@@ -84,9 +84,7 @@ describe('the description of the API', () => {
 
   it('has every operation of the table once at each of its paths, and no other', () => {
     const wanted = allOperations.flatMap(({ name, ...operation }) =>
-      waysTo(operation).map(
-        ({ method, path }, i) => `${method} ${path} ${i === 0 ? name : `${name}.${i + 1}`}`,
-      ),
+      waysTo(operation).map(({ method, path }, i) => `${method} ${path} ${i === 0 ? name : `${name}.${i + 1}`}`),
     );
     const found = described().map(({ method, path, one }) => `${method} ${path} ${one.operationId}`);
     expect(found.sort()).toEqual(wanted.sort());
@@ -204,9 +202,7 @@ for (const database of databases()) {
         const reply = await test.send({ ...sent, headers }, last);
         expect(reply.status, reply.text).toBe(operation.status ?? 200);
         if (operation.status === 204) return expect(reply.text).toBe('');
-        const answers = operation.frames
-          ? framesOf(operation.frames, reply.text)
-          : [JSON.parse(reply.text) as unknown];
+        const answers = operation.frames ? framesOf(operation.frames, reply.text) : [JSON.parse(reply.text) as unknown];
         expect(answers.length).toBeGreaterThan(operation.name === 'events.follow' ? 5 : 0);
         for (const answer of answers) expect(operation.output.parse(answer)).toEqual(answer);
       },
@@ -221,9 +217,7 @@ function framesOf(frames: Frames, text: string): unknown[] {
     .slice(0, -1)
     .map((frame) => {
       const fields = Object.fromEntries(
-        frame
-          .split('\n')
-          .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+        frame.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
       );
       const { id, event, data } = fields as Record<'id' | 'event' | 'data', string>;
       return frames.toItem(id, event === 'heartbeat' ? null : { event, data: JSON.parse(data) as unknown });

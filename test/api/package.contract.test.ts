@@ -57,14 +57,7 @@ describe('the package', () => {
         for (const file of ['package.json', 'package-lock.json', '.npmrc'])
           copyFileSync(join(ROOT, file), join(folder, file));
         for (const command of ['ci', 'install']) {
-          const args = [
-            command,
-            '--dry-run',
-            '--ignore-scripts',
-            '--engine-strict',
-            '--no-audit',
-            '--no-fund',
-          ];
+          const args = [command, '--dry-run', '--ignore-scripts', '--engine-strict', '--no-audit', '--no-fund'];
           const { code, stdout, stderr } = await run('npm', args, { cwd: folder, timeout_ms: 100_000 });
           expect(`${code}\n${stdout}${stderr}`).toMatch(/^0\n/);
           expect(stderr).not.toMatch(/EBADENGINE/);
@@ -89,10 +82,7 @@ describe('the package', () => {
     () =>
       inFolder(async (folder) => {
         // Without its scripts: a rebuild would take dist away from under the other tests. `npm test` has built it.
-        const packed = await npm(
-          ['pack', ROOT, '--ignore-scripts', '--json', '--pack-destination', folder],
-          folder,
-        );
+        const packed = await npm(['pack', ROOT, '--ignore-scripts', '--json', '--pack-destination', folder], folder);
         const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
         const paths = files.map(({ path }) => path);
         for (const path of [
@@ -114,9 +104,7 @@ describe('the package', () => {
         expect(
           paths.filter(
             (path) =>
-              !/^(bin|dist|docs|examples)\/|^[A-Z]+\.md$|^src\/[a-z]+\/SPEC\.md$|^LICENSE$|^package\.json$/.test(
-                path,
-              ),
+              !/^(bin|dist|docs|examples)\/|^[A-Z]+\.md$|^src\/[a-z]+\/SPEC\.md$|^LICENSE$|^package\.json$/.test(path),
           ),
         ).toEqual([]);
 
@@ -163,16 +151,7 @@ describe('the package', () => {
         const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
         const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
         const sources = readdirSync(folder).filter((name) => name.endsWith('.mts'));
-        const strict = [
-          '--noEmit',
-          '--strict',
-          '--module',
-          'nodenext',
-          '--target',
-          'es2023',
-          ...types,
-          ...sources,
-        ];
+        const strict = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', ...types, ...sources];
         const checked = await run(process.execPath, [tsc, ...strict], { cwd: folder });
         expect(checked).toMatchObject({ code: 0, stdout: '' });
       }),

@@ -47,10 +47,7 @@ for (const database of databases()) {
         ['task.result_fields', 'system', [{ name: 'summary' }]],
       ])('SEED-1 a card of the type %s is kept as it was sent', async (type, role, content) => {
         const { card_id } = await post(CARDS, { content, metadata: { type, role } });
-        expect(await get(`${CARDS}/${card_id as string}`)).toMatchObject({
-          content,
-          metadata: { type, role },
-        });
+        expect(await get(`${CARDS}/${card_id as string}`)).toMatchObject({ content, metadata: { type, role } });
       });
 
       it('SEED-1 a row of the table `cards` is taken with its NULLs, and read by each path', async () => {
@@ -117,11 +114,7 @@ for (const database of databases()) {
 
     describe('seed 002: checkpoints', () => {
       const documentOf = (id: string, agent_id: string): SeedCheckpoint => {
-        const runtimeState = {
-          thoughtChain: new ThoughtChain(),
-          context: new Context(),
-          toolState: new ToolState(),
-        };
+        const runtimeState = { thoughtChain: new ThoughtChain(), context: new Context(), toolState: new ToolState() };
         return {
           version: '1.0.0',
           id,
@@ -135,12 +128,7 @@ for (const database of databases()) {
             tool_state: runtimeState.toolState.toJSON() as never,
           },
 
-          metadata: {
-            step_number: 1,
-            tokens_used: 100,
-            duration_ms: 5,
-            checkpoint_reason: 'step_complete',
-          },
+          metadata: { step_number: 1, tokens_used: 100, duration_ms: 5, checkpoint_reason: 'step_complete' },
         };
       };
 
@@ -170,9 +158,7 @@ for (const database of databases()) {
           tool_state: {
             last_tool_call_id: 'c1',
             pending: ['c2'],
-            completed: [
-              { tool_id: 'shell', arguments: {}, result: null, success: true, duration_ms: 2, timestamp: 1 },
-            ],
+            completed: [{ tool_id: 'shell', arguments: {}, result: null, success: true, duration_ms: 2, timestamp: 1 }],
           },
         },
         metadata: {
@@ -236,8 +222,7 @@ for (const database of databases()) {
       /** The ids that the example calls uuid-1, uuid-2 and uuid-root. */
       const family = async () => {
         const write = async (lineage?: object) =>
-          (await post(PACKET, { packet_type: 'event', payload: {}, lineage: lineage ?? null }))
-            .packet_id as string;
+          (await post(PACKET, { packet_type: 'event', payload: {}, lineage: lineage ?? null })).packet_id as string;
         const root = await write();
         const first = await write({ parent_ids: [root] });
         return { 'uuid-1': first, 'uuid-2': await write({ parent_ids: [root] }), 'uuid-root': root };
@@ -267,20 +252,15 @@ for (const database of databases()) {
         expect(await get(`${PACKET}/${packet_id as string}`)).toMatchObject({ lineage });
       });
 
-      it.each(['split', 'merge', 'transform', 'inference'])(
-        'SEED-4 derivation by %s',
-        async (derivation_type) => {
-          const parent_ids = Object.values(await family());
-          const { packet_id } = await post(PACKET, {
-            packet_type: 'insight',
-            payload: {},
-            lineage: { parent_ids, derivation_type },
-          });
-          expect(await get(`${PACKET}/${packet_id as string}`)).toMatchObject({
-            lineage: { derivation_type },
-          });
-        },
-      );
+      it.each(['split', 'merge', 'transform', 'inference'])('SEED-4 derivation by %s', async (derivation_type) => {
+        const parent_ids = Object.values(await family());
+        const { packet_id } = await post(PACKET, {
+          packet_type: 'insight',
+          payload: {},
+          lineage: { parent_ids, derivation_type },
+        });
+        expect(await get(`${PACKET}/${packet_id as string}`)).toMatchObject({ lineage: { derivation_type } });
+      });
 
       it('SEED-4 what pydantic makes of the usage examples is written', async () => {
         const unset = {
@@ -307,12 +287,7 @@ for (const database of databases()) {
           packet_type: 'insight',
           payload: { finding: 'Market trend identified' },
           thread_id: randomUUID(),
-          lineage: {
-            parent_ids: [parent],
-            derivation_type: 'inference',
-            generation: 0,
-            root_packet_id: null,
-          },
+          lineage: { parent_ids: [parent], derivation_type: 'inference', generation: 0, root_packet_id: null },
           tags: ['market_analysis', 'auto_generated'],
           ttl: '2025-12-14T12:00:00.000001',
         };
@@ -339,28 +314,12 @@ for (const database of databases()) {
       it('SEED-5 every endpoint of the quick reference is there', async () => {
         const id = randomUUID();
         const endpoints = [
-          ...[
-            'POST trajectories',
-            `GET trajectories/${id}`,
-            `PATCH trajectories/${id}`,
-            `DELETE trajectories/${id}`,
-          ],
+          ...['POST trajectories', `GET trajectories/${id}`, `PATCH trajectories/${id}`, `DELETE trajectories/${id}`],
           ...['POST scopes', `GET scopes/${id}`, `PATCH scopes/${id}`, `POST scopes/${id}/checkpoint`],
           ...[`POST scopes/${id}/close`, 'POST turns', `GET turns/${id}`],
           ...['POST artifacts', `GET artifacts/${id}`, `PATCH artifacts/${id}`, `DELETE artifacts/${id}`],
-          ...[
-            'POST artifacts/batch',
-            'POST notes',
-            `GET notes/${id}`,
-            `PATCH notes/${id}`,
-            `DELETE notes/${id}`,
-          ],
-          ...[
-            'POST notes/batch',
-            'POST agents/register',
-            `POST agents/${id}/heartbeat`,
-            `DELETE agents/${id}`,
-          ],
+          ...['POST artifacts/batch', 'POST notes', `GET notes/${id}`, `PATCH notes/${id}`, `DELETE notes/${id}`],
+          ...['POST notes/batch', 'POST agents/register', `POST agents/${id}/heartbeat`, `DELETE agents/${id}`],
           ...['POST locks/acquire', `DELETE locks/${id}/release`, `PATCH locks/${id}/extend`],
           ...['POST messages', 'GET messages', `POST messages/${id}/acknowledge`],
           ...['POST delegations', `POST delegations/${id}/accept`, `POST delegations/${id}/reject`],
@@ -386,12 +345,7 @@ for (const database of databases()) {
           };
           expect(await post('/api/v1/trajectories', example)).toMatchObject({ ...example, outcome: null });
           const path = `/api/v1/trajectories/${example.trajectory_id}`;
-          const outcome = {
-            status,
-            summary: 'What was accomplished',
-            produced_artifacts: [],
-            produced_notes: [],
-          };
+          const outcome = { status, summary: 'What was accomplished', produced_artifacts: [], produced_notes: [] };
           await taken('PATCH', path, { status: 'Suspended' });
           await taken('PATCH', path, { status: 'Active' });
           const finished = { status: status === 'Failure' ? 'Failed' : 'Completed', outcome };
@@ -417,9 +371,7 @@ for (const database of databases()) {
         });
         const asList = { context_state: [1, 2, 250], recoverable: true };
         await post(`/api/v1/scopes/${example.scope_id}/checkpoint`, asList);
-        expect(await post(`/api/v1/scopes/${example.scope_id}/close`, {})).toMatchObject({
-          is_active: false,
-        });
+        expect(await post(`/api/v1/scopes/${example.scope_id}/close`, {})).toMatchObject({ is_active: false });
       });
 
       it.each(['User', 'Assistant', 'System', 'Tool'])('SEED-5 a turn of the role %s', async (role) => {
@@ -467,29 +419,26 @@ for (const database of databases()) {
         },
       );
 
-      it.each(['Convention', 'Strategy', 'Gotcha', 'Procedure'])(
-        'SEED-5 a note of the type %s',
-        async (note_type) => {
-          const trajectory_id = await newTrajectory();
-          const { artifact_id } = await post('/api/v1/artifacts', {
-            trajectory_id,
-            artifact_type: 'Fact',
-            name: 'a',
-            content: 'b',
-          });
-          const example = {
-            note_id: randomUUID(),
-            note_type,
-            title: 'TypeScript strict mode requirement',
-            content: 'This project uses strict TypeScript. Always add explicit types.',
-            source_trajectory_ids: [trajectory_id],
-            source_artifact_ids: [artifact_id],
-            access_count: 15,
-          };
-          // How often it was recalled is counted here.
-          expect(await post('/api/v1/notes', example)).toMatchObject({ ...example, access_count: 0 });
-        },
-      );
+      it.each(['Convention', 'Strategy', 'Gotcha', 'Procedure'])('SEED-5 a note of the type %s', async (note_type) => {
+        const trajectory_id = await newTrajectory();
+        const { artifact_id } = await post('/api/v1/artifacts', {
+          trajectory_id,
+          artifact_type: 'Fact',
+          name: 'a',
+          content: 'b',
+        });
+        const example = {
+          note_id: randomUUID(),
+          note_type,
+          title: 'TypeScript strict mode requirement',
+          content: 'This project uses strict TypeScript. Always add explicit types.',
+          source_trajectory_ids: [trajectory_id],
+          source_artifact_ids: [artifact_id],
+          access_count: 15,
+        };
+        // How often it was recalled is counted here.
+        expect(await post('/api/v1/notes', example)).toMatchObject({ ...example, access_count: 0 });
+      });
 
       it('SEED-5 an agent', async () => {
         const example = {
@@ -565,17 +514,10 @@ for (const database of databases()) {
         const { delegation_id } = await post('/api/v1/delegations', offer);
         await post(`/api/v1/delegations/${delegation_id as string}/accept`, {});
         const result = { status: 'Success', output: 'Looks good.', artifacts: [], error: null };
-        expect(
-          await post(`/api/v1/delegations/${delegation_id as string}/complete`, { result }),
-        ).toMatchObject({
+        expect(await post(`/api/v1/delegations/${delegation_id as string}/complete`, { result })).toMatchObject({
           status: 'Completed',
         });
-        const message = {
-          from_agent_id: 'agent-a',
-          to_agent_id: 'agent-b',
-          message_type: 'query',
-          payload: '{}',
-        };
+        const message = { from_agent_id: 'agent-a', to_agent_id: 'agent-b', message_type: 'query', payload: '{}' };
         const unset = { trajectory_id: null, scope_id: null, artifact_ids: null, expires_at: null };
         const sent = await post('/api/v1/messages', { ...message, ...unset, priority: 'High' });
         await post(`/api/v1/messages/${sent.message_id as string}/acknowledge`, { agent_id: null });
@@ -583,12 +525,7 @@ for (const database of databases()) {
         const { lock_id } = await post('/api/v1/locks/acquire', { ...lock, mode: 'EXCLUSIVE' });
         await taken('PATCH', `/api/v1/locks/${lock_id as string}/extend`, { additional_ms: 1000 });
         await taken('DELETE', `/api/v1/locks/${lock_id as string}/release`);
-        const handoff = {
-          from_agent_id: 'agent-a',
-          to_agent_id: 'agent-b',
-          trajectory_id,
-          reason: 'Escalation',
-        };
+        const handoff = { from_agent_id: 'agent-a', to_agent_id: 'agent-b', trajectory_id, reason: 'Escalation' };
         const { handoff_id } = await post('/api/v1/handoffs', { ...handoff, context_snapshot: [1, 2] });
         await post(`/api/v1/handoffs/${handoff_id as string}/accept`, {});
         await post(`/api/v1/handoffs/${handoff_id as string}/complete`, {});
@@ -600,12 +537,7 @@ for (const database of databases()) {
       it('SEED-5 a hit of a search in the seed’s spelling can be linked', async () => {
         const trajectory_id = await newTrajectory();
         for (const name of ['one', 'two'])
-          await post('/api/v1/artifacts', {
-            trajectory_id,
-            artifact_type: 'Code',
-            name,
-            content: 'zanzibar',
-          });
+          await post('/api/v1/artifacts', { trajectory_id, artifact_type: 'Code', name, content: 'zanzibar' });
         const { results } = await post('/api/v1/search', {
           query: 'zanzibar',
           entity_types: ['Artifact'],
@@ -615,12 +547,10 @@ for (const database of databases()) {
           ],
           limit: 10,
         });
-        const participants = (results as { entity_type: string; id: string }[]).map(
-          ({ entity_type, id }) => ({
-            entity_type,
-            entity_id: id,
-          }),
-        );
+        const participants = (results as { entity_type: string; id: string }[]).map(({ entity_type, id }) => ({
+          entity_type,
+          entity_id: id,
+        }));
         expect(participants).toHaveLength(2);
         await post('/api/v1/edges', { edge_type: 'RelatesTo', participants });
       });

@@ -8,14 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api, ApiByName } from '#cairn/api/api.js';
 import { Store } from '#cairn/api/store.js';
 import { Sql } from '#cairn/driver/sql.js';
-import {
-  allOperations,
-  inputOf,
-  type NamedOperation,
-  type Planted,
-  plant,
-  SECRET,
-} from '../support/contract.js';
+import { allOperations, inputOf, type NamedOperation, type Planted, plant, SECRET } from '../support/contract.js';
 import { databases } from '../support/http.js';
 import { contentsOf } from '../support/inspect/contents.js';
 import { freshDatabase } from '../support/targets.js';
@@ -81,13 +74,7 @@ async function plantExpiring(cairn: Api): Promise<void> {
     cairn.cards.add({ card_id: 'expiring', content: SECRET, subject_ids: ['user-7'], expires_at }),
     cairn.packets.write({ packet_type: 'p', payload: { said: SECRET }, tags: ['expiring'], ttl: expires_at }),
     cairn.messages.send({ to_agent_id: 'bob', message_type: 'note', payload: SECRET, expires_at }),
-    cairn.artifacts.create({
-      trajectory_id,
-      artifact_type: 'Fact',
-      name: SECRET,
-      content: SECRET,
-      ttl: 'MediumTerm',
-    }),
+    cairn.artifacts.create({ trajectory_id, artifact_type: 'Fact', name: SECRET, content: SECRET, ttl: 'MediumTerm' }),
   ]);
 }
 
@@ -134,8 +121,7 @@ describe.each(databases())('twin tenants on %s', (kind) => {
       WHERE tenant_id = '${name}'`;
     await run([head, ...copying(columns, 'mid', name)]);
   };
-  const adminOf = (tenant_id: string): Api =>
-    store.api({ tenant_id, agent_id: null, role: 'admin', key_id: null });
+  const adminOf = (tenant_id: string): Api => store.api({ tenant_id, agent_id: null, role: 'admin', key_id: null });
   const callOn = async (tenant: string, operation: NamedOperation): Promise<unknown> => {
     const use = (adminOf(tenant) as unknown as ApiByName)[operation.group]![operation.verb]!;
     return use(inputOf(operation, planted));
@@ -194,8 +180,7 @@ describe.each(databases())('twin tenants on %s', (kind) => {
           if (half === 'a' && !postgres) before.set(name, await contentsOf(store, name));
         }
       const why = `changed another tenant: one of ${called.map(({ name }) => name)}`;
-      for (const [tenant, contents] of before)
-        expect((await contentsOf(store, tenant)) === contents, why).toBe(true);
+      for (const [tenant, contents] of before) expect((await contentsOf(store, tenant)) === contents, why).toBe(true);
     };
     const named = (operation: NamedOperation): Named => ({
       name: operation.name,

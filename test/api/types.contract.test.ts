@@ -107,10 +107,7 @@ function modules(): Files {
   const types = readdirSync(dist, { recursive: true, encoding: 'utf8' })
     .filter(
       (path) =>
-        path.endsWith('.d.ts') &&
-        !path.startsWith('vendor') &&
-        !path.startsWith('api/') &&
-        path !== 'types.d.ts',
+        path.endsWith('.d.ts') && !path.startsWith('vendor') && !path.startsWith('api/') && path !== 'types.d.ts',
     )
     .flatMap((path) => typesIn(join(dist, path)).map((name) => [path.replace(/\.d\.ts$/, '.js'), name]));
   if (types.length < 40) throw new Error(`only ${types.length} types are published`);
@@ -123,8 +120,7 @@ export const check${i}: [Fits<A${i}, B${i}>, Fits<B${i}, A${i}>] = [true, true];
   return { 'modules.ts': `import type { Fits } from './comparing.js';${lines.join('')}` };
 }
 
-const nameList = () =>
-  [...published().matchAll(/^export (?:type|interface) (\w+)/gm)].map(([, name]) => name!);
+const nameList = () => [...published().matchAll(/^export (?:type|interface) (\w+)/gm)].map(([, name]) => name!);
 
 const entries = (): Files => ({
   'entry-library.ts': `export type { ${nameList().join(', ')} } from 'cairndb';\n`,
@@ -196,16 +192,7 @@ describe('the published types', () => {
   }, 120_000);
 
   it('PKG-6 are exported by name from both entries', () => {
-    const nouns = [
-      'Turn',
-      'TurnInput',
-      'Scope',
-      'ScopeInput',
-      'Lock',
-      'Checkpoint',
-      'ExecutionRecord',
-      'Api',
-    ];
+    const nouns = ['Turn', 'TurnInput', 'Scope', 'ScopeInput', 'Lock', 'Checkpoint', 'ExecutionRecord', 'Api'];
     expect(nameList()).toEqual(expect.arrayContaining(nouns));
     expect(errorsOf('entry')).toEqual([]);
   });
@@ -248,10 +235,7 @@ describe('the hover text in an editor', () => {
   it.each([
     ['turns.add', `TurnsApi.add(input: TurnInput, ${callOptions}): Promise<AddedTurn>`],
     ['memory.remember', `MemoryApi.remember(input: RememberInput, ${callOptions}): Promise<Remembered>`],
-    [
-      'checkpoints.create',
-      `CheckpointsApi.create(input: CheckpointInput, ${callOptions}): Promise<CheckpointSummary>`,
-    ],
+    ['checkpoints.create', `CheckpointsApi.create(input: CheckpointInput, ${callOptions}): Promise<CheckpointSummary>`],
     ['locks.acquire', `LocksApi.acquire(input: LockInput, ${callOptions}): Promise<Lock>`],
     [
       'context.assemble',
@@ -272,9 +256,7 @@ describe('the hover text in an editor', () => {
     const role = await server.hover(file, 'role');
     expect(role).toContain('TurnInput.role: "');
     for (const one of ['User', 'Assistant', 'System', 'Tool']) expect(role).toContain(`"${one}"`);
-    expect(await server.hover(file, 'lease_ms')).toMatch(
-      /LockInput\.lease_ms\?: number[\s\S]*An integer from/,
-    );
+    expect(await server.hover(file, 'lease_ms')).toMatch(/LockInput\.lease_ms\?: number[\s\S]*An integer from/);
     expect(await server.hover(file, 'cairn.recall')).toMatch(/recall\(query: string[\s\S]*@example/);
   });
 });

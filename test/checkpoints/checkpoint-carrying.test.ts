@@ -21,8 +21,7 @@ const fileOf = (id: string, parent?: string) => ({
   ...(parent === undefined ? {} : { parent: { checkpoint_id: parent, is_branch: false } }),
 });
 
-const bring = (api: Api, ...of: Parameters<typeof fileOf>) =>
-  api.checkpoints.import({ checkpoint: fileOf(...of) });
+const bring = (api: Api, ...of: Parameters<typeof fileOf>) => api.checkpoints.import({ checkpoint: fileOf(...of) });
 
 onEveryTarget('carried checkpoints', (test) => {
   it('CKPT-28 a file may come before that of its parent, and is bundled behind it', async () => {
@@ -58,9 +57,7 @@ onEveryTarget('carried checkpoints', (test) => {
     const { tenant_id } = await api.auth.whoami();
     const whisper = 'what another system wrote beside it';
     for (const [id, parent] of [['first'], ['second', 'first'], ['third', 'second']] as const)
-      await api.checkpoints.import({
-        checkpoint: { ...fileOf(id, parent), extra: { said: whisper, id } } as never,
-      });
+      await api.checkpoints.import({ checkpoint: { ...fileOf(id, parent), extra: { said: whisper, id } } as never });
     const carried = sql`SELECT carried FROM checkpoints WHERE tenant_id = ${tenant_id} AND carried IS NOT NULL`;
     const left = async () => (await test().store.driver.at(tenant_id).all(carried)).length;
     expect(await left()).toBe(3);

@@ -74,8 +74,7 @@ onEveryTarget('the doctor of checkpoints', (test) => {
     {
       name: /^an execution has as many checkpoints/,
       by: 'a wrong count',
-      how: (t) =>
-        sql`UPDATE executions SET checkpoints = checkpoints - 1 WHERE tenant_id = ${t} AND ${ofRun}`,
+      how: (t) => sql`UPDATE executions SET checkpoints = checkpoints - 1 WHERE tenant_id = ${t} AND ${ofRun}`,
     },
     {
       name: /^an execution has as many checkpoints/,
@@ -95,44 +94,37 @@ onEveryTarget('the doctor of checkpoints', (test) => {
     {
       name: /^every checkpoint is on a line/,
       by: 'two at one revision',
-      how: (t) =>
-        sql`UPDATE checkpoints SET revision = 5, line = 4 WHERE tenant_id = ${t} AND checkpoint_id = 'c1'`,
+      how: (t) => sql`UPDATE checkpoints SET revision = 5, line = 4 WHERE tenant_id = ${t} AND checkpoint_id = 'c1'`,
     },
     {
       name: /^a checkpoint that none has followed/,
       by: 'one that was followed and does not know',
-      how: (t) =>
-        sql`UPDATE checkpoints SET followed = 0 WHERE tenant_id = ${t} AND ${ofRun} AND followed = 1`,
+      how: (t) => sql`UPDATE checkpoints SET followed = 0 WHERE tenant_id = ${t} AND ${ofRun} AND followed = 1`,
     },
     {
       name: /^a line that branched off/,
       by: 'a base that is missing',
-      how: (t) =>
-        sql`UPDATE execution_lines SET base_line = 2 WHERE tenant_id = ${t} AND ${ofRun} AND line = 6`,
+      how: (t) => sql`UPDATE execution_lines SET base_line = 2 WHERE tenant_id = ${t} AND ${ofRun} AND line = 6`,
     },
     {
       name: /^a line that branched off/,
       by: 'a base at no revision of it',
-      how: (t) =>
-        sql`UPDATE execution_lines SET base_revision = 6 WHERE tenant_id = ${t} AND ${ofRun} AND line = 6`,
+      how: (t) => sql`UPDATE execution_lines SET base_revision = 6 WHERE tenant_id = ${t} AND ${ofRun} AND line = 6`,
     },
     {
       name: /^a checkpoint descends from/,
       by: 'a parent that is not the one before',
-      how: (t) =>
-        sql`UPDATE checkpoints SET parent_id = 'a3' WHERE tenant_id = ${t} AND checkpoint_id = 'b2'`,
+      how: (t) => sql`UPDATE checkpoints SET parent_id = 'a3' WHERE tenant_id = ${t} AND checkpoint_id = 'b2'`,
     },
     {
       name: /^a checkpoint descends from/,
       by: 'no parent where the line branched off',
-      how: (t) =>
-        sql`UPDATE checkpoints SET parent_id = NULL WHERE tenant_id = ${t} AND checkpoint_id = 'c1'`,
+      how: (t) => sql`UPDATE checkpoints SET parent_id = NULL WHERE tenant_id = ${t} AND checkpoint_id = 'c1'`,
     },
     {
       name: /^what was removed is not there/,
       by: 'an id that is gone',
-      how: (t) =>
-        sql`UPDATE checkpoints_gone SET checkpoint_id = 'b1' WHERE tenant_id = ${t} AND checkpoint_id = 'a1'`,
+      how: (t) => sql`UPDATE checkpoints_gone SET checkpoint_id = 'b1' WHERE tenant_id = ${t} AND checkpoint_id = 'a1'`,
     },
     {
       name: /^what was removed is not there/,
@@ -147,8 +139,7 @@ onEveryTarget('the doctor of checkpoints', (test) => {
     {
       name: /^what was removed is not there/,
       by: 'a part that a deleted execution kept',
-      how: (t) =>
-        sql`UPDATE thoughts SET execution_id = 'gone' WHERE tenant_id = ${t} AND ${ofRun} AND line = 7`,
+      how: (t) => sql`UPDATE thoughts SET execution_id = 'gone' WHERE tenant_id = ${t} AND ${ofRun} AND line = 7`,
     },
     {
       name: /^every part of a state is on a line/,
@@ -194,26 +185,22 @@ onEveryTarget('the doctor of checkpoints', (test) => {
     {
       name: /^thoughts and tool calls are found by/,
       by: 'another confidence',
-      how: (t) =>
-        sql`UPDATE thoughts SET confidence = 0.25 WHERE tenant_id = ${t} AND ${ofRun} AND id = 't5'`,
+      how: (t) => sql`UPDATE thoughts SET confidence = 0.25 WHERE tenant_id = ${t} AND ${ofRun} AND id = 't5'`,
     },
     {
       name: /^thoughts and tool calls are found by/,
       by: 'another derived id',
-      how: (t) =>
-        sql`UPDATE tool_calls SET id = 'shell@2' WHERE tenant_id = ${t} AND ${ofRun} AND id = 'shell@1#2'`,
+      how: (t) => sql`UPDATE tool_calls SET id = 'shell@2' WHERE tenant_id = ${t} AND ${ofRun} AND id = 'shell@1#2'`,
     },
     {
       name: /^thoughts and tool calls are found by/,
       by: 'another outcome',
-      how: (t) =>
-        sql`UPDATE tool_calls SET success = 1 - success WHERE tenant_id = ${t} AND ${ofRun} AND line = 7`,
+      how: (t) => sql`UPDATE tool_calls SET success = 1 - success WHERE tenant_id = ${t} AND ${ofRun} AND line = 7`,
     },
     {
       name: /^thoughts and tool calls are found by/,
       by: 'another checkpoint',
-      how: (t) =>
-        sql`UPDATE thoughts SET checkpoint_id = 'b2' WHERE tenant_id = ${t} AND ${ofRun} AND id = 't6'`,
+      how: (t) => sql`UPDATE thoughts SET checkpoint_id = 'b2' WHERE tenant_id = ${t} AND ${ofRun} AND id = 't6'`,
     },
   ];
 
@@ -226,8 +213,7 @@ onEveryTarget('the doctor of checkpoints', (test) => {
   });
 
   it('CKPT-26 has nothing to say of a healthy run', async () => {
-    for (const { name, broken } of checks)
-      expect(await test().store.driver.long(tenant, broken()), name).toEqual([]);
+    for (const { name, broken } of checks) expect(await test().store.driver.long(tenant, broken()), name).toEqual([]);
   });
 
   it.each(breaks)('CKPT-26 finds $by', async ({ name, how }) => {
@@ -236,8 +222,7 @@ onEveryTarget('the doctor of checkpoints', (test) => {
       found.length = 0;
       expect(await tx.run(how(tenant))).toBeGreaterThan(0);
       for (const check of checkpointChecks)
-        for (const { what } of await tx.all<{ what: string }>(check.broken()))
-          found.push(`${check.name}: ${what}`);
+        for (const { what } of await tx.all<{ what: string }>(check.broken())) found.push(`${check.name}: ${what}`);
       // So that the next finds a healthy run again.
       throw new Error('taken back');
     });

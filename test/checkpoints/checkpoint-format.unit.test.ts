@@ -122,9 +122,7 @@ describe('readCheckpoint', () => {
   it('names the field that is wrong', () => {
     const file = fixture('0.9.0-as-1.0.0.json');
     file.snapshot.thought_chain.steps[2].type = 'dreaming';
-    expect(() => readCheckpoint(file)).toThrow(
-      /snapshot\.thought_chain\.steps\[2\].type: must be .*planning/,
-    );
+    expect(() => readCheckpoint(file)).toThrow(/snapshot\.thought_chain\.steps\[2\].type: must be .*planning/);
   });
 });
 
@@ -136,11 +134,7 @@ describe('checkpointText', () => {
       thought_chain: { steps: [] },
     },
     parent: { is_branch: false, checkpoint_id: 'cp-0' },
-    diff: {
-      summary: 's',
-      changes: { '/b': { after: 1 }, '/a': { after: 2, before: 1 } },
-      from_checkpoint_id: 'cp-0',
-    },
+    diff: { summary: 's', changes: { '/b': { after: 1 }, '/a': { after: 2, before: 1 } }, from_checkpoint_id: 'cp-0' },
     metadata: { checkpoint_reason: 'manual', duration_ms: 0, tokens_used: 0, step_number: 1 },
     labels: { z: 1, a: 1 },
     description: 'why',

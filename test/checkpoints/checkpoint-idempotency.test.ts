@@ -27,8 +27,7 @@ const bundle = {
 /** A tenant with the execution run and its checkpoints a, b and c. */
 async function prepared(cairn: Api): Promise<Api> {
   await someExecution(cairn, { execution_id: 'run' });
-  for (const [n, checkpoint_id] of ['a', 'b', 'c'].entries())
-    await take(cairn, 'run', numbered(n), { checkpoint_id });
+  for (const [n, checkpoint_id] of ['a', 'b', 'c'].entries()) await take(cairn, 'run', numbered(n), { checkpoint_id });
   return cairn;
 }
 
@@ -52,10 +51,7 @@ const changes: readonly [string, (cairn: Api, options: CallOptions) => Promise<u
       cairn.checkpoints.create({ execution_id: 'run', checkpoint_id: 'd', snapshot: numbered(9) }, options),
   ],
   ['checkpoints.restore', (cairn, options) => cairn.checkpoints.restore({ checkpoint_id: 'a' }, options)],
-  [
-    'checkpoints.branch',
-    (cairn, options) => cairn.checkpoints.branch({ checkpoint_id: 'a', reason: 'r' }, options),
-  ],
+  ['checkpoints.branch', (cairn, options) => cairn.checkpoints.branch({ checkpoint_id: 'a', reason: 'r' }, options)],
   ['checkpoints.import', (cairn, options) => cairn.checkpoints.import({ checkpoint: portable }, options)],
   [
     'checkpoints.write',
@@ -93,9 +89,7 @@ onEveryTarget('Idempotency-Key of checkpoints', (test) => {
     expect(await refusalOf(cairn.checkpoints.create(other, options))).toMatchObject(conflict);
     await take(cairn, 'other', numbered(1));
     await take(cairn, 'other', numbered(2));
-    expect(await refusalOf(cairn.executions.prune({ execution_id: 'other' }, options))).toMatchObject(
-      conflict,
-    );
+    expect(await refusalOf(cairn.executions.prune({ execution_id: 'other' }, options))).toMatchObject(conflict);
     expect((await cairn.executions.get({ execution_id: 'other' })).checkpoints).toBe(2);
   });
 
@@ -108,9 +102,10 @@ onEveryTarget('Idempotency-Key of checkpoints', (test) => {
     await cairn.executions.update({ execution_id: 'run', status: 'completed' });
     expect(await cairn.checkpoints.create(sent, options)).toEqual(made);
     await cairn.executions.prune({ execution_id: 'run', keep_newest: 2, keep_branch_points: false });
-    expect(
-      (await cairn.executions.tree({ execution_id: 'run' })).nodes.map((one) => one.checkpoint_id),
-    ).toEqual([made.id, last.id]);
+    expect((await cairn.executions.tree({ execution_id: 'run' })).nodes.map((one) => one.checkpoint_id)).toEqual([
+      made.id,
+      last.id,
+    ]);
     const { parent, ...now } = made;
     expect(parent).toBeDefined();
     expect(await cairn.checkpoints.create(sent, options)).toEqual(now);

@@ -163,15 +163,7 @@ onEveryTarget('input of checkpoints', (test) => {
   });
 
   it('CKPT-16 what JSON cannot hold is refused, never rewritten', async () => {
-    const values: unknown[] = [
-      Number.NaN,
-      Number.POSITIVE_INFINITY,
-      10n,
-      new Date(0),
-      new Map(),
-      () => 1,
-      [undefined],
-    ];
+    const values: unknown[] = [Number.NaN, Number.POSITIVE_INFINITY, 10n, new Date(0), new Map(), () => 1, [undefined]];
     const cairn = await test().freshTenant();
     const execution_id = await someExecution(cairn);
     for (const value of values)
@@ -180,9 +172,7 @@ onEveryTarget('input of checkpoints', (test) => {
         variables({ text: 'x'.repeat(5000), deep: [value] }),
         state({ messages: [{ ...message('m'), tool_calls: { a: value } as never }] }),
       ])
-        expect((await refusalOf(take(cairn, execution_id, snapshot))).code, String(value)).toBe(
-          'INVALID_INPUT',
-        );
+        expect((await refusalOf(take(cairn, execution_id, snapshot))).code, String(value)).toBe('INVALID_INPUT');
     expect((await cairn.executions.get({ execution_id })).checkpoints).toBe(0);
   });
 
@@ -207,9 +197,7 @@ onEveryTarget('input of checkpoints', (test) => {
       expect(refusal, word).toMatchObject(invalid);
       expect(refusal.message).toContain(word);
     }
-    expect(await refusalOf(cairn.checkpoints.branch({ checkpoint_id: 'x', reason: '' }))).toMatchObject(
-      invalid,
-    );
+    expect(await refusalOf(cairn.checkpoints.branch({ checkpoint_id: 'x', reason: '' }))).toMatchObject(invalid);
     const none = { checkpoint_id: 'x', writes: [] };
     expect(await refusalOf(cairn.checkpoints.write(none))).toMatchObject(invalid);
     expect((await cairn.executions.get({ execution_id })).checkpoints).toBe(0);
@@ -229,10 +217,7 @@ onEveryTarget('input of checkpoints', (test) => {
     );
     const chunk = 'x'.repeat(7 * 1024 * 1024);
     const heavy = state({ variables: { a: chunk, b: chunk, c: chunk, d: chunk, e: chunk } });
-    expect(await refusalOf(take(cairn, execution_id, heavy))).toMatchObject({
-      code: 'TOO_LARGE',
-      status: 413,
-    });
+    expect(await refusalOf(take(cairn, execution_id, heavy))).toMatchObject({ code: 'TOO_LARGE', status: 413 });
     expect((await cairn.executions.get({ execution_id })).checkpoints).toBe(0);
   });
 });

@@ -103,14 +103,7 @@ onEveryTarget('queries of checkpoints', (test) => {
   it('CKPT-10 labels are found by members of any value', async () => {
     const cairn = await test().freshTenant();
     const execution_id = await someExecution(cairn);
-    const odd: JsonObject = {
-      '': 'empty',
-      'a"b': '\n\u0001"\\',
-      $: 1,
-      'x.y[0]': 'p',
-      é: '😀/',
-      constructor: 2,
-    };
+    const odd: JsonObject = { '': 'empty', 'a"b': '\n\u0001"\\', $: 1, 'x.y[0]': 'p', é: '😀/', constructor: 2 };
     const labels: JsonObject[] = [
       { kind: 'a', n: 1, nested: { deep: [1, { z: null, a: 'x' }] } },
       { kind: 'a', n: 1.5, tiny: 1e-7, large: 1e21, none: null },
@@ -190,9 +183,7 @@ onEveryTarget('queries of checkpoints', (test) => {
     expect(await found(cairn, { thought_type: 'reasoning', confidence_below: 0.3 })).toBe('');
     // Of both kinds, each holds.
     expect(await found(cairn, { thought_type: 'planning', tool_success: false })).toBe('b');
-    expect(await found(cairn, { execution_id, agent_id: 'ann', thought_text: 'the', order: 'desc' })).toBe(
-      'eba',
-    );
+    expect(await found(cairn, { execution_id, agent_id: 'ann', thought_text: 'the', order: 'desc' })).toBe('eba');
     expect(await found(cairn, { agent_id: 'agent', thought_text: 'the' })).toBe('');
   });
 
@@ -207,12 +198,8 @@ onEveryTarget('queries of checkpoints', (test) => {
     expect(await inherited({ thought_type: 'planning' })).toBe('abce');
     expect(await inherited({ confidence_below: 0.3 })).toBe('bc');
     expect(await inherited({ thought_text: 'again' })).toBe('bdef');
-    expect(await inherited({ thought_type: 'planning', confidence_below: 0.5, tool_success: false })).toBe(
-      'bc',
-    );
-    expect(await found(cairn, { inherited: true, tool_id: 'shell', tool_success: true, order: 'desc' })).toBe(
-      'ecba',
-    );
+    expect(await inherited({ thought_type: 'planning', confidence_below: 0.5, tool_success: false })).toBe('bc');
+    expect(await found(cairn, { inherited: true, tool_id: 'shell', tool_success: true, order: 'desc' })).toBe('ecba');
     const ids = await walked(async (page) => {
       const filter = { inherited: true, tool_success: false, execution_id };
       const { checkpoints, next_cursor } = await cairn.checkpoints.list({ ...filter, ...page });
@@ -232,11 +219,7 @@ onEveryTarget('queries of checkpoints', (test) => {
     };
     expect(await listed({})).toEqual(['ap0.9', 'bp0.2', 'bq0.4', 'ep0.95']);
     expect(await listed({ execution_id, confidence_below: 0.5 })).toEqual(['bp0.2', 'bq0.4']);
-    expect(await listed({ thought_type: 'planning', thought_text: 'look' })).toEqual([
-      'ap0.9',
-      'bp0.2',
-      'ep0.95',
-    ]);
+    expect(await listed({ thought_type: 'planning', thought_text: 'look' })).toEqual(['ap0.9', 'bp0.2', 'ep0.95']);
     expect(await listed({ agent_id: 'bob' })).toEqual([]);
     expect(await listed({ checkpoint_id: 'e' })).toEqual(['ep0.95', 'eq0.4']);
     expect(await listed({ checkpoint_id: 'f' })).toEqual(['fq0.4']);
@@ -245,11 +228,7 @@ onEveryTarget('queries of checkpoints', (test) => {
     expect(await listed({ checkpoint_id: 'b', agent_id: 'bob' })).toEqual([]);
     expect(await listed({ checkpoint_id: 'b', execution_id: 'other' })).toEqual([]);
     const [first] = (await cairn.checkpoints.thoughts({ checkpoint_id: 'a' })).thoughts;
-    const { children: _, ...p } = thought('p', {
-      type: 'planning',
-      content: 'Look at the Login',
-      confidence: 0.9,
-    });
+    const { children: _, ...p } = thought('p', { type: 'planning', content: 'Look at the Login', confidence: 0.9 });
     expect(first).toEqual({ execution_id, checkpoint_id: 'a', ...p });
     const paged = await walked(async (page) => {
       const { thoughts, next_cursor } = await cairn.checkpoints.thoughts(page);
@@ -266,15 +245,7 @@ onEveryTarget('queries of checkpoints', (test) => {
       for (const where of [{ execution_id }, { checkpoint_id: 'b' }]) {
         const real = (await read({ ...where, limit: 1 })).next_cursor!;
         const [mark] = JSON.parse(Buffer.from(real, 'base64url').toString()) as [string, string];
-        for (const key of [
-          '',
-          '[]',
-          '["a"]',
-          '["a",1]',
-          '["\\u0000","p"]',
-          '["\\x","p"]',
-          '["\\ud800","p"]',
-        ]) {
+        for (const key of ['', '[]', '["a"]', '["a",1]', '["\\u0000","p"]', '["\\x","p"]', '["\\ud800","p"]']) {
           const cursor = Buffer.from(JSON.stringify([mark, key])).toString('base64url');
           const refusal = await refusalOf(read({ ...where, cursor }));
           expect(refusal, key).toMatchObject({ code: 'INVALID_CURSOR', status: 400 });
@@ -296,12 +267,7 @@ onEveryTarget('queries of checkpoints', (test) => {
     }
     const { thoughts, total } = await cairn.checkpoints.thoughts({ execution_id });
     expect(total).toBe(4);
-    expect(thoughts.map(({ checkpoint_id, id }) => checkpoint_id + id)).toEqual([
-      'c0t0',
-      'c1t1',
-      'c2t2',
-      'c3t3',
-    ]);
+    expect(thoughts.map(({ checkpoint_id, id }) => checkpoint_id + id)).toEqual(['c0t0', 'c1t1', 'c2t2', 'c3t3']);
     expect(await found(cairn, { confidence_below: 0.3 })).toBe('c0');
     expect(await found(cairn, { confidence_below: 0.3, inherited: true })).toBe('c0c1c2c3');
     const { steps } = await cairn.executions.stats({ execution_id });
@@ -312,9 +278,7 @@ onEveryTarget('queries of checkpoints', (test) => {
     // One that names children of whom nobody else knows has them all the same, and is found without.
     chain[0]!.children = ['nobody'];
     await take(cairn, execution_id, state({ steps: chain }), { checkpoint_id: 'c4' });
-    expect((await cairn.checkpoints.get({ checkpoint_id: 'c4' })).snapshot.thought_chain.steps).toEqual(
-      chain,
-    );
+    expect((await cairn.checkpoints.get({ checkpoint_id: 'c4' })).snapshot.thought_chain.steps).toEqual(chain);
     const listed = await cairn.checkpoints.thoughts({ checkpoint_id: 'c4' });
     const across = await cairn.checkpoints.thoughts({ execution_id });
     for (const each of [...listed.thoughts, ...across.thoughts]) expect(each).not.toHaveProperty('children');
@@ -367,22 +331,14 @@ onEveryTarget('queries of checkpoints', (test) => {
     const cairn = await test().freshTenant();
     const execution_id = await someExecution(cairn);
     const same = toolCall('shell', { timestamp: 7.5 });
-    const completed = [
-      same,
-      toolCall('shell', { id: 'own', timestamp: 7.5 }),
-      same,
-      toolCall('x'),
-      { ...same },
-    ];
+    const completed = [same, toolCall('shell', { id: 'own', timestamp: 7.5 }), same, toolCall('x'), { ...same }];
     const { id } = await take(cairn, execution_id, state({ completed }));
     const expected = ['shell@7.5', 'own', 'shell@7.5#2', 'x@1', 'shell@7.5#3'];
     const ofOne = await cairn.checkpoints.tool_calls({ checkpoint_id: id });
     expect(ofOne.tool_calls.map((call) => call.id)).toEqual(expected);
     const all = await cairn.checkpoints.tool_calls({});
     expect(all.tool_calls.map((call) => call.id)).toEqual(expected.toSorted());
-    expect((await cairn.checkpoints.get({ checkpoint_id: id })).snapshot.tool_state.completed).toEqual(
-      completed,
-    );
+    expect((await cairn.checkpoints.get({ checkpoint_id: id })).snapshot.tool_state.completed).toEqual(completed);
     const clash = [same, toolCall('y', { id: 'shell@7.5' })];
     expect(await refusalOf(take(cairn, execution_id, state({ completed: clash })))).toMatchObject({
       code: 'INVALID_INPUT',

@@ -36,12 +36,7 @@ const whole: Snapshot = {
     last_tool_call_id: 'call-1',
     pending: ['call-2', 'call-2'],
     completed: [
-      toolCall('shell', {
-        id: 'call-1',
-        arguments: { cmd: 'ls' },
-        result: ['a', { b: 1 }],
-        duration_ms: 0.25,
-      }),
+      toolCall('shell', { id: 'call-1', arguments: { cmd: 'ls' }, result: ['a', { b: 1 }], duration_ms: 0.25 }),
       toolCall('shell', { success: false, result: 'no', timestamp: 99 }),
     ],
   },
@@ -118,9 +113,7 @@ onEveryTarget('states of checkpoints', (test) => {
     });
     const second = await take(cairn, execution_id, numbered(1), { metadata: { step_number: 4 } });
     const facts = { execution_id, checkpoint_reason: 'manual', bytes: expect.any(Number) };
-    expect(await eventsOf(cairn, 'cairn.checkpoint.created', first.id)).toMatchObject([
-      { ...facts, step_number: 0 },
-    ]);
+    expect(await eventsOf(cairn, 'cairn.checkpoint.created', first.id)).toMatchObject([{ ...facts, step_number: 0 }]);
     expect(await eventsOf(cairn, 'cairn.checkpoint.created', second.id)).toMatchObject([
       { ...facts, step_number: 4, parent: first.id },
     ]);
@@ -159,9 +152,7 @@ onEveryTarget('states of checkpoints', (test) => {
     const values: Json[] = [1, 'text', null, [1, [2]], { a: { b: 1 } }, {}, [], false, long('x'), 0, -1e-7];
     await followed(
       cairn,
-      values.map((x, i) =>
-        state({ variables: { x, same: [long('s')], ...(i % 2 === 0 ? { even: i } : {}) } }),
-      ),
+      values.map((x, i) => state({ variables: { x, same: [long('s')], ...(i % 2 === 0 ? { even: i } : {}) } })),
     );
   });
 
@@ -182,17 +173,7 @@ onEveryTarget('states of checkpoints', (test) => {
     const turned = structuredClone(deeper);
     turned.steps.reverse();
     const shrunk = { ...turned, steps: 'no list any more', deep: { one: {} } };
-    const states: Json[] = [
-      plan(3, 't'),
-      with20,
-      edited,
-      inserted,
-      deeper,
-      turned,
-      shrunk,
-      with20,
-      [with20, with20],
-    ];
+    const states: Json[] = [plan(3, 't'), with20, edited, inserted, deeper, turned, shrunk, with20, [with20, with20]];
     await followed(
       cairn,
       states.map((value) => state({ variables: { plan: value, other: 1 } })),
@@ -226,21 +207,7 @@ onEveryTarget('states of checkpoints', (test) => {
 
   it('CKPT-3 names of any kind are names: __proto__, empty, unicode, those of paths', async () => {
     const cairn = await test().freshTenant();
-    const names = [
-      '__proto__',
-      '',
-      'constructor',
-      'toString',
-      '😀é',
-      'a/b',
-      '~0',
-      '0',
-      '10',
-      '9',
-      ' ',
-      '"\\',
-      '\n',
-    ];
+    const names = ['__proto__', '', 'constructor', 'toString', '😀é', 'a/b', '~0', '0', '10', '9', ' ', '"\\', '\n'];
     const every = (value: Json): JsonObject => {
       const made: JsonObject = {};
       for (const name of names)
@@ -250,8 +217,7 @@ onEveryTarget('states of checkpoints', (test) => {
     const states = [every(1), every({ long: long('x') }), every(every([long('y', 1000)])), {}, every(null)];
     const execution_id = await someExecution(cairn);
     const made: [string, JsonObject][] = [];
-    for (const variables of states)
-      made.push([(await take(cairn, execution_id, state({ variables }))).id, variables]);
+    for (const variables of states) made.push([(await take(cairn, execution_id, state({ variables }))).id, variables]);
     for (const [id, variables] of made) {
       const read = (await snapshotOf(cairn, id)).context.variables;
       expect(Object.keys(read).sort()).toEqual(Object.keys(variables).sort());
@@ -264,10 +230,7 @@ onEveryTarget('states of checkpoints', (test) => {
     const cairn = await test().freshTenant();
     const execution_id = await someExecution(cairn);
     const messages = Array.from({ length: 200 }, (_, i) => message(long(`${i}`, 500)));
-    const parts = {
-      messages,
-      variables: { plan: { text: long('p'), list: messages.map(({ content }) => content) } },
-    };
+    const parts = { messages, variables: { plan: { text: long('p'), list: messages.map(({ content }) => content) } } };
     const bytes = async (given: Snapshot): Promise<number> => {
       const { id } = await take(cairn, execution_id, given);
       const [told] = await eventsOf(cairn, 'cairn.checkpoint.created', id);
@@ -351,18 +314,12 @@ onEveryTarget('states of checkpoints', (test) => {
       labels.n = n;
       given.push(structuredClone(live));
       // Some say what they follow, and all are under way at once.
-      return take(cairn, execution_id, live, {
-        labels,
-        ...(n % 2 === 0 ? {} : { root: true }),
-      });
+      return take(cairn, execution_id, live, { labels, ...(n % 2 === 0 ? {} : { root: true }) });
     });
     live.context.messages.length = 0;
     live.context.variables = {};
     for (const [n, { id }] of (await Promise.all(asked)).entries())
-      expect(await cairn.checkpoints.get({ checkpoint_id: id })).toMatchObject({
-        snapshot: given[n],
-        labels: { n },
-      });
+      expect(await cairn.checkpoints.get({ checkpoint_id: id })).toMatchObject({ snapshot: given[n], labels: { n } });
   });
 
   it('CKPT-5 frozen values are taken by what they are, also where one stands twice', async () => {
@@ -387,7 +344,6 @@ function sorted(value: Json): Json {
 }
 
 function deepFrozen<T extends object>(value: T): T {
-  for (const member of Object.values(value))
-    if (typeof member === 'object' && member !== null) deepFrozen(member);
+  for (const member of Object.values(value)) if (typeof member === 'object' && member !== null) deepFrozen(member);
   return Object.freeze(value);
 }

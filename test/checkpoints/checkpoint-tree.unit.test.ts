@@ -4,8 +4,7 @@ import { descend } from '#cairn/checkpoints/checkpoints/tree.js';
 
 type Pair = readonly [checkpoint_id: string, parent_id: string | null];
 
-const rows = (pairs: readonly Pair[]) =>
-  pairs.map(([checkpoint_id, parent_id]) => ({ checkpoint_id, parent_id }));
+const rows = (pairs: readonly Pair[]) => pairs.map(([checkpoint_id, parent_id]) => ({ checkpoint_id, parent_id }));
 
 const shown = (...pairs: readonly Pair[]) => {
   const { roots, nodes } = descend(rows(pairs));
@@ -22,10 +21,7 @@ describe('the descent of checkpoints', () => {
   });
 
   it('EXEC-21 makes a root of one whose parent is not there', () => {
-    expect(shown(['b', 'gone'], ['c', 'b'], ['d', 'lost'])).toEqual({
-      roots: ['b', 'd'],
-      nodes: ['b:c', 'c:', 'd:'],
-    });
+    expect(shown(['b', 'gone'], ['c', 'b'], ['d', 'lost'])).toEqual({ roots: ['b', 'd'], nodes: ['b:c', 'c:', 'd:'] });
   });
 
   it('EXEC-20 puts one that came before its parent behind it', () => {

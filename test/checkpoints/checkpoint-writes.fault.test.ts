@@ -153,10 +153,7 @@ function writesOn(cairn: Api, older: string, file: object, bundle: object) {
       there: {},
       run: () => cairn.executions.prune({ ...EXECUTION, keep_newest: 4, keep_branch_points: false }),
     }),
-    'a deletion': () => ({
-      there: {},
-      run: () => cairn.executions.delete({ execution_id: 'other', wait: true }),
-    }),
+    'a deletion': () => ({ there: {}, run: () => cairn.executions.delete({ execution_id: 'other', wait: true }) }),
   };
 }
 
@@ -230,11 +227,7 @@ async function prepared(cairn: Api) {
   for (const id of ['old', 'old-2', 'old-3']) await add('run', id);
   for (const id of ['other-1', 'other-2']) await add('other', id);
   for (const id of ['BUNDLE-1', 'BUNDLE-2']) await add('BUNDLE', id);
-  await cairn.checkpoints.branch({
-    checkpoint_id: 'BUNDLE-1',
-    reason: 'r',
-    branch_checkpoint_id: 'BUNDLE-3',
-  });
+  await cairn.checkpoints.branch({ checkpoint_id: 'BUNDLE-1', reason: 'r', branch_checkpoint_id: 'BUNDLE-3' });
   const bundle = await cairn.executions.export({ execution_id: 'BUNDLE' });
   const file = { ...(await cairn.checkpoints.get({ checkpoint_id: 'old-2' })), id: 'FILE' };
   /** The next one, on the state that is retained, and every other one. */

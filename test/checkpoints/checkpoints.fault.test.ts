@@ -182,11 +182,7 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
       agent_id,
       metadata: { step_number: 1, tokens_used: 0, duration_ms: 0, checkpoint_reason: 'manual', note: word },
       parent: { checkpoint_id: latest_checkpoint_id!, is_branch: false, note: word },
-      diff: {
-        from_checkpoint_id: latest_checkpoint_id!,
-        changes: { [word]: { after: word } },
-        summary: word,
-      },
+      diff: { from_checkpoint_id: latest_checkpoint_id!, changes: { [word]: { after: word } }, summary: word },
       note: word,
       snapshot: snapshot as JsonObject,
     };
@@ -201,9 +197,7 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
       const word = wordOf(i);
       const snapshot = {
         thought_chain: {
-          steps: [
-            { id: 't', type: 'planning' as const, content: word, confidence: 1, children: [], timestamp: i },
-          ],
+          steps: [{ id: 't', type: 'planning' as const, content: word, confidence: 1, children: [], timestamp: i }],
         },
         context: {
           messages: [...shared, { role: 'user' as const, content: `${word} ${'.'.repeat((i % 9) * 600)}` }],
@@ -243,10 +237,7 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
   const parts = (store: Store) =>
     count(store, sql`SELECT COUNT(*) AS n FROM checkpoint_items WHERE tenant_id = 'default' AND removed > 0`);
   const rows = (store: Store) =>
-    count(
-      store,
-      sql`SELECT COUNT(*) AS n FROM checkpoints WHERE tenant_id = 'default' AND execution_id <> ''`,
-    );
+    count(store, sql`SELECT COUNT(*) AS n FROM checkpoints WHERE tenant_id = 'default' AND execution_id <> ''`);
 
   /** Has a process do something, and kills it as soon as so much is done. */
   async function killWhen(mode: string, database: string, isDone: (store: Store) => Promise<boolean>) {
@@ -265,9 +256,7 @@ describe.runIf(kinds.includes('sqlite'))('a process that is killed', () => {
   }
 
   const undone = (store: Store) =>
-    store.driver
-      .at('default')
-      .all(sql`SELECT holder FROM endings WHERE tenant_id = 'default' AND done_at IS NULL`);
+    store.driver.at('default').all(sql`SELECT holder FROM endings WHERE tenant_id = 'default' AND done_at IS NULL`);
 
   it('CKPT-23 while it prunes: what is left is whole, and what went is in no byte of the file once it goes on', async () => {
     let [cut, half] = [0, 0];
@@ -423,19 +412,14 @@ describe.each(kinds)('callers at once on one execution on %s', (kind) => {
       }
     };
     try {
-      await within(
-        20_000,
-        Promise.all([prune(apis[0]!, 12), prune(apis[1]!, 5), prune(apis[1]!, 9)]),
-        'the pruning',
-      );
+      await within(20_000, Promise.all([prune(apis[0]!, 12), prune(apis[1]!, 5), prune(apis[1]!, 9)]), 'the pruning');
     } finally {
       over = true;
       await Promise.all(writers);
     }
     const { nodes } = await treeOf(apis[0]!);
     const left = new Set(nodes.map(({ checkpoint_id }) => checkpoint_id));
-    for (const [id, hash] of made)
-      expect(await hashOf(apis[1]!, id), id).toBe(left.has(id) ? hash : undefined);
+    for (const [id, hash] of made) expect(await hashOf(apis[1]!, id), id).toBe(left.has(id) ? hash : undefined);
     await apis[0]!.lifetime.sweep();
     for (const store of stores)
       expect(await contentUnseen(store.driver, 'default', EXECUTION.execution_id)).toEqual([]);

@@ -92,11 +92,7 @@ class Run {
       snapshot,
       timestamp,
       ...(name === null ? {} : { name }),
-      ...(parent === undefined
-        ? {}
-        : parent_id === null
-          ? { root: true }
-          : { parent_checkpoint_id: parent_id }),
+      ...(parent === undefined ? {} : parent_id === null ? { root: true } : { parent_checkpoint_id: parent_id }),
     });
     this.#note({ id, snapshot: structuredClone(snapshot), parent: parent_id, name, timestamp });
   }
@@ -122,8 +118,7 @@ class Run {
         i >= this.left.length - rules.keep_newest ||
         (rules.keep_named && name !== null) ||
         (rules.keep_branch_points && parents.filter((parent) => parent === id).length > 1) ||
-        (rules.keep_daily &&
-          !this.left.slice(i + 1).some((later) => dayOf(later.timestamp) === dayOf(timestamp))),
+        (rules.keep_daily && !this.left.slice(i + 1).some((later) => dayOf(later.timestamp) === dayOf(timestamp))),
     );
     const kept = new Set(keeps);
     const gone = this.left.filter((one) => !kept.has(one)).map(({ id }) => id);
@@ -146,10 +141,7 @@ class Run {
     const { checkpoints, latest_checkpoint_id } = await this.api().executions.get(EXECUTION);
     expect([checkpoints, latest_checkpoint_id]).toEqual([this.left.length, this.#head]);
     const { nodes, roots } = await this.api(1).executions.tree(EXECUTION);
-    const edges = nodes.map(({ checkpoint_id, parent_checkpoint_id }) => [
-      checkpoint_id,
-      parent_checkpoint_id,
-    ]);
+    const edges = nodes.map(({ checkpoint_id, parent_checkpoint_id }) => [checkpoint_id, parent_checkpoint_id]);
     expect(edges).toEqual(this.left.map((one) => [one.id, this.parentOf(one)]));
     expect(roots).toEqual(this.left.filter((one) => this.parentOf(one) === null).map(({ id }) => id));
     for (const { id, snapshot } of this.left)

@@ -84,10 +84,9 @@ onEveryTarget('checkpoints', (test) => {
     ];
     await unchanged(cairn, async () => {
       for (const more of others)
-        expect(
-          await refusalOf(cairn.checkpoints.create({ ...sent, ...more })),
-          JSON.stringify(more),
-        ).toMatchObject(exists);
+        expect(await refusalOf(cairn.checkpoints.create({ ...sent, ...more })), JSON.stringify(more)).toMatchObject(
+          exists,
+        );
     });
     expect(await snapshotOf(cairn, 'cp')).toEqual(numbered(1));
   });
@@ -149,11 +148,7 @@ onEveryTarget('checkpoints', (test) => {
     const root = await take(cairn, execution_id, base);
     const states: Snapshot[] = [
       state({ steps: [...steps, thought('c')], messages: base.context.messages, variables: { x: 2 } }),
-      state({
-        steps: [thought('b')],
-        messages: [message('2'), message('3')],
-        variables: { y: { z: [1, 2] } },
-      }),
+      state({ steps: [thought('b')], messages: [message('2'), message('3')], variables: { y: { z: [1, 2] } } }),
       state({ steps: [thought('a', { content: 'edited' })], variables: base.context.variables }),
       base,
     ];
@@ -178,11 +173,7 @@ onEveryTarget('checkpoints', (test) => {
     const metadata = { step_number: 4, tokens_used: 9, duration_ms: 1.5, total_steps_estimate: 8 };
     const root = await take(cairn, execution_id, given, { metadata, labels: { l: 1 }, name: 'root' });
     await take(cairn, execution_id, numbered(1));
-    const branch = await cairn.checkpoints.branch({
-      checkpoint_id: root.id,
-      reason: 'without cache',
-      name: 'b',
-    });
+    const branch = await cairn.checkpoints.branch({ checkpoint_id: root.id, reason: 'without cache', name: 'b' });
     expect(branch).toMatchObject({
       name: 'b',
       labels: { l: 1 },
@@ -210,10 +201,9 @@ onEveryTarget('checkpoints', (test) => {
     await unchanged(cairn, async () => {
       expect(await cairn.checkpoints.branch(sent)).toEqual(made);
       for (const more of [{ reason: 'another' }, { name: 'n' }, { checkpoint_id: 'b' }])
-        expect(
-          await refusalOf(cairn.checkpoints.branch({ ...sent, ...more })),
-          JSON.stringify(more),
-        ).toMatchObject(exists);
+        expect(await refusalOf(cairn.checkpoints.branch({ ...sent, ...more })), JSON.stringify(more)).toMatchObject(
+          exists,
+        );
     });
     expect((await cairn.executions.get({ execution_id })).checkpoints).toBe(3);
   });
@@ -367,10 +357,7 @@ onEveryTarget('checkpoints', (test) => {
     expect(await tenantOf(one)).not.toBe(await tenantOf(two));
     for (const [n, cairn] of [one, two].entries()) {
       await cairn.executions.create({ execution_id: 'run', name: `of ${n}` });
-      const tools = {
-        completed: [toolCall('shell', { result: n })],
-        steps: [thought('t', { content: `of ${n}` })],
-      };
+      const tools = { completed: [toolCall('shell', { result: n })], steps: [thought('t', { content: `of ${n}` })] };
       await take(cairn, 'run', state({ ...tools, variables: { n } }), { checkpoint_id: 'a' });
       await cairn.checkpoints.write({ checkpoint_id: 'a', writes: [write('t', 0, n)] });
     }
@@ -379,9 +366,7 @@ onEveryTarget('checkpoints', (test) => {
     for (const [n, cairn] of [one, two].entries()) {
       expect((await snapshotOf(cairn, 'a')).context.variables).toEqual({ n });
       expect(await cairn.checkpoints.writes({ checkpoint_id: 'a' })).toEqual({ writes: [write('t', 0, n)] });
-      expect((await cairn.checkpoints.tool_calls({ tool_id: 'shell' })).tool_calls).toMatchObject([
-        { result: n },
-      ]);
+      expect((await cairn.checkpoints.tool_calls({ tool_id: 'shell' })).tool_calls).toMatchObject([{ result: n }]);
       expect((await cairn.checkpoints.thoughts({})).thoughts).toMatchObject([{ content: `of ${n}` }]);
     }
     await one.executions.delete({ execution_id: 'run', wait: true });

@@ -14,12 +14,7 @@ import { snapshotCheck } from '#cairn/checkpoints/states/snapshot-check.js';
 import type { Json } from '#cairn/kernel/contract.js';
 import * as arbitrary from '../support/nouns/snapshots.js';
 
-const execution: BundledExecution = {
-  execution_id: 'run-1',
-  agent_id: 'coder',
-  status: 'paused',
-  created_at: 5,
-};
+const execution: BundledExecution = { execution_id: 'run-1', agent_id: 'coder', status: 'paused', created_at: 5 };
 
 const state = (messages: string[], variables: { [name: string]: Json } = {}): Snapshot => ({
   thought_chain: { steps: [] },
@@ -59,12 +54,7 @@ const histories = fc
       metadata: arbitrary.metadata,
       writes: fc.array(
         fc.record(
-          {
-            task_id: fc.constantFrom('x', 'y'),
-            index: fc.nat(9),
-            channel: fc.constant('c'),
-            value: arbitrary.json,
-          },
+          { task_id: fc.constantFrom('x', 'y'), index: fc.nat(9), channel: fc.constant('c'), value: arbitrary.json },
           { noNullPrototype: true },
         ),
         { maxLength: 2 },
@@ -123,9 +113,7 @@ describe('a bundle', () => {
     const made = makeBundle(execution, run);
     expect(bundleText(made).length).toBeLessThan(4 * JSON.stringify(messages).length + 300 * 700);
     const { checkpoints } = readBundle(made);
-    const [before, after] = [checkpoints[200]!, checkpoints[299]!].map(
-      ({ snapshot }) => snapshot.context.messages,
-    );
+    const [before, after] = [checkpoints[200]!, checkpoints[299]!].map(({ snapshot }) => snapshot.context.messages);
     expect(after).toHaveLength(300);
     expect(before!.every((message, i) => message === after![i])).toBe(true);
   });
@@ -142,18 +130,8 @@ describe('readBundle', () => {
       '"2.0.0" cannot be read: those that can are 1.0.0',
     ],
     ['no version', (b) => delete b.version, 'UNSUPPORTED_VERSION', 'names no version'],
-    [
-      'a bad execution',
-      (b) => (b.execution = { ...execution, status: 'x' }),
-      'INVALID_INPUT',
-      'execution.status',
-    ],
-    [
-      'a name with NUL',
-      (b) => (b.execution = { ...execution, name: '\u0000' }),
-      'INVALID_INPUT',
-      'execution.name',
-    ],
+    ['a bad execution', (b) => (b.execution = { ...execution, status: 'x' }), 'INVALID_INPUT', 'execution.status'],
+    ['a name with NUL', (b) => (b.execution = { ...execution, name: '\u0000' }), 'INVALID_INPUT', 'execution.name'],
     [
       'a place outside of it',
       (b) => (b.execution = { ...execution, latest_checkpoint_id: 'z' }),
@@ -161,18 +139,8 @@ describe('readBundle', () => {
       'checkpoint z of',
     ],
     ['no id', (b) => delete b.checkpoints[1]!.id, 'INVALID_INPUT', 'checkpoints[1]: id'],
-    [
-      'an id twice',
-      (b) => (b.checkpoints[2]!.id = 'b'),
-      'INVALID_INPUT',
-      'checkpoint b of the bundle: another',
-    ],
-    [
-      'a parent later',
-      (b) => b.checkpoints.reverse(),
-      'INVALID_INPUT',
-      'checkpoint c of the bundle: it has changes',
-    ],
+    ['an id twice', (b) => (b.checkpoints[2]!.id = 'b'), 'INVALID_INPUT', 'checkpoint b of the bundle: another'],
+    ['a parent later', (b) => b.checkpoints.reverse(), 'INVALID_INPUT', 'checkpoint c of the bundle: it has changes'],
     [
       'a parent later, in full',
       (b) => b.checkpoints.unshift({ ...b.checkpoints[0], id: 'd', parent: { checkpoint_id: 'b' } }),
@@ -217,8 +185,7 @@ describe('readBundle', () => {
     ],
     [
       'a state that is none',
-      (b) =>
-        (b.checkpoints[1]!.changes = { '/context/messages/1:1': { before: [], after: [{ role: 'user' }] } }),
+      (b) => (b.checkpoints[1]!.changes = { '/context/messages/1:1': { before: [], after: [{ role: 'user' }] } }),
       'INVALID_INPUT',
       'checkpoint b of the bundle: context.messages[1].content',
     ],
@@ -228,18 +195,8 @@ describe('readBundle', () => {
       'INVALID_INPUT',
       'checkpoint c of the bundle: tool_state',
     ],
-    [
-      'no state at all',
-      (b) => (b.checkpoints[0]!.snapshot = null),
-      'INVALID_INPUT',
-      'checkpoint a of the bundle',
-    ],
-    [
-      'a list for a state',
-      (b) => (b.checkpoints[0]!.snapshot = []),
-      'INVALID_INPUT',
-      'checkpoint a of the bundle',
-    ],
+    ['no state at all', (b) => (b.checkpoints[0]!.snapshot = null), 'INVALID_INPUT', 'checkpoint a of the bundle'],
+    ['a list for a state', (b) => (b.checkpoints[0]!.snapshot = []), 'INVALID_INPUT', 'checkpoint a of the bundle'],
   ])('refuses %s', (_, alter, code, message) => {
     const file = JSON.parse(bundleText(three()));
     alter(file);
@@ -271,9 +228,7 @@ describe('makeBundle and bundleText', () => {
 describe('snapshotCheck', () => {
   it('looks again at whatever is another object, at every place', () => {
     const good = {
-      thought_chain: {
-        steps: [{ id: 't', type: 'planning', content: '', confidence: 1, children: [], timestamp: 1 }],
-      },
+      thought_chain: { steps: [{ id: 't', type: 'planning', content: '', confidence: 1, children: [], timestamp: 1 }] },
       context: {
         messages: [{ role: 'user', content: 'a' }],
         variables: { v: { w: 1 } },

@@ -103,10 +103,7 @@ onEveryTarget('deleting executions', (test) => {
     expect(idsOf(await cairn.checkpoints.list({}))).toEqual(others);
     expect(idsOf(await cairn.checkpoints.list({ thread_id: SECRET }))).toEqual(others);
     expect(idsOf(await cairn.checkpoints.list({ tool_id: 'shell' }))).toEqual(['other1']);
-    expect(idsOf(await cairn.checkpoints.list({ tool_id: 'shell', inherited: true }))).toEqual([
-      'other1',
-      'other3',
-    ]);
+    expect(idsOf(await cairn.checkpoints.list({ tool_id: 'shell', inherited: true }))).toEqual(['other1', 'other3']);
     expect((await cairn.checkpoints.list({ execution_id })).total).toBe(0);
     expect((await cairn.checkpoints.thoughts({})).thoughts).toMatchObject([{ checkpoint_id: 'other1' }]);
     expect((await cairn.checkpoints.tool_calls({})).tool_calls).toMatchObject([{ checkpoint_id: 'other1' }]);
@@ -120,10 +117,7 @@ onEveryTarget('deleting executions', (test) => {
     await cairn.executions.delete({ execution_id: 'run', wait: true });
     expect(await rowsLeft(test(), cairn)).toEqual({});
     const tenant = await tenantOf(cairn);
-    const rows = await test().store.driver.long(
-      tenant,
-      sql`SELECT * FROM executions WHERE tenant_id = ${tenant}`,
-    );
+    const rows = await test().store.driver.long(tenant, sql`SELECT * FROM executions WHERE tenant_id = ${tenant}`);
     expect(rows).toHaveLength(1);
     expect(JSON.stringify(rows)).not.toContain(SECRET);
     const gone = { code: 'ENTITY_GONE', status: 410 };

@@ -211,10 +211,7 @@ onEveryTarget('live views of executions', (test) => {
   it('EXEC-36 an execution that is not there is refused before the stream begins', async () => {
     const cairn = await test().freshTenant();
     await beginRun(await test().freshTenant(), 'run');
-    expect(await refusalOf(new Watcher(cairn).next())).toMatchObject({
-      code: 'EXECUTION_NOT_FOUND',
-      status: 404,
-    });
+    expect(await refusalOf(new Watcher(cairn).next())).toMatchObject({ code: 'EXECUTION_NOT_FOUND', status: 404 });
   });
 
   it('EXEC-37 deleting the execution ends the stream', async () => {

@@ -19,8 +19,7 @@ describe('views of an execution', () => {
   const walks = (lines: readonly string[]): string[] =>
     lines.filter(
       (line) =>
-        (/^SCAN /.test(line) &&
-          !/^SCAN (s|l|ranked|newest|stored|\(subquery-\d+\)|CONSTANT ROW)$/.test(line)) ||
+        (/^SCAN /.test(line) && !/^SCAN (s|l|ranked|newest|stored|\(subquery-\d+\)|CONSTANT ROW)$/.test(line)) ||
         (/\(tenant_id=\?\)/.test(line) && !/^SEARCH tenants /.test(line)),
     );
 

@@ -80,10 +80,7 @@ onEveryTarget('pruning', (test) => {
     await cairn.checkpoints.restore({ checkpoint_id: 'b' });
     expect(await cairn.executions.prune({ execution_id })).toMatchObject({ kept: 2, removed: 2 });
     expect(await remaining(cairn, execution_id)).toBe('bd');
-    expect(await cairn.checkpoints.latest({ execution_id })).toMatchObject({
-      id: 'b',
-      snapshot: numbered(1),
-    });
+    expect(await cairn.checkpoints.latest({ execution_id })).toMatchObject({ id: 'b', snapshot: numbered(1) });
     expect((await cairn.executions.get({ execution_id })).checkpoints).toBe(2);
   });
 
@@ -104,9 +101,7 @@ onEveryTarget('pruning', (test) => {
     await add(8, 'g');
     await add(9, 'c');
     const read = (id: string) => cairn.checkpoints.get({ checkpoint_id: id });
-    const before = new Map(
-      await Promise.all([...'abcdefghij'].map(async (id) => [id, await read(id)] as const)),
-    );
+    const before = new Map(await Promise.all([...'abcdefghij'].map(async (id) => [id, await read(id)] as const)));
     await cairn.executions.prune({ execution_id, keep_branch_points: false });
     expect(await parentsOf(cairn, execution_id)).toEqual({ d: null, h: null, j: null });
     for (const id of 'dhj') {
@@ -235,10 +230,7 @@ onEveryTarget('pruning', (test) => {
     const execution_id = await someRun(cairn, ['a', 'b', 'c']);
     const value = 'w'.repeat(1000);
     for (const checkpoint_id of ['a', 'c'])
-      await cairn.checkpoints.write({
-        checkpoint_id,
-        writes: [{ task_id: 't', index: 0, channel: 'c', value }],
-      });
+      await cairn.checkpoints.write({ checkpoint_id, writes: [{ task_id: 't', index: 0, channel: 'c', value }] });
     await cairn.executions.prune({ execution_id });
     expect(await refusalOf(cairn.checkpoints.writes({ checkpoint_id: 'a' }))).toMatchObject(notFound);
     expect((await cairn.checkpoints.writes({ checkpoint_id: 'c' })).writes).toHaveLength(1);
@@ -264,8 +256,7 @@ onEveryTarget('pruning', (test) => {
     await add('f', [q], [old, old]);
     await cairn.executions.prune({ execution_id, keep_branch_points: false, keep_newest: 3 });
     expect(await remaining(cairn, execution_id)).toBe('def');
-    const found = async (filter: object) =>
-      idsOf(await cairn.checkpoints.list({ execution_id, ...filter })).join('');
+    const found = async (filter: object) => idsOf(await cairn.checkpoints.list({ execution_id, ...filter })).join('');
     expect(await found({ tool_id: 'fetch' })).toBe('d');
     expect(await found({ tool_id: 'shell' })).toBe('d');
     expect(await found({ tool_id: 'shell', inherited: true })).toBe('def');

@@ -58,8 +58,7 @@ for (const kind of databases()) {
         }
       });
       await within(60_000, Promise.all(runs), 'both runs');
-      for (const [id, sent] of given)
-        for (const cairn of apis) expect(await snapshotOf(cairn, id)).toEqual(sent);
+      for (const [id, sent] of given) for (const cairn of apis) expect(await snapshotOf(cairn, id)).toEqual(sent);
       expect((await apis[1].executions.get({ execution_id })).checkpoints).toBe(2 * ROUNDS + 1);
     });
 
@@ -77,15 +76,13 @@ for (const kind of databases()) {
               writes: [{ task_id: 't', index: 0, channel: 'c', value: 1 }],
             }),
           () => apis[1].checkpoints.restore({ checkpoint_id: c }),
-          () =>
-            take(apis[0], execution_id, state({ variables: { late: round } }), { parent_checkpoint_id: b }),
+          () => take(apis[0], execution_id, state({ variables: { late: round } }), { parent_checkpoint_id: b }),
           () => apis[0].executions.prune({ execution_id, keep_branch_points: false }),
         ]);
         const fair = ['CHECKPOINT_NOT_FOUND', 'UNKNOWN_ENTITY', 'CONCURRENT_MODIFICATION'];
         expect(codes.filter((code) => !fair.includes(code))).toEqual([]);
         const parents = await parentsOf(apis[1], execution_id);
-        for (const parent of Object.values(parents))
-          if (parent !== null) expect(parents).toHaveProperty(parent);
+        for (const parent of Object.values(parents)) if (parent !== null) expect(parents).toHaveProperty(parent);
         const { latest_checkpoint_id, checkpoints } = await apis[0].executions.get({ execution_id });
         expect(parents).toHaveProperty(latest_checkpoint_id!);
         expect(checkpoints).toBe(Object.keys(parents).length);

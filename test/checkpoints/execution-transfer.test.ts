@@ -50,9 +50,7 @@ async function fullRun(cairn: Api): Promise<string> {
     take(cairn, execution_id, rich(n), { checkpoint_id, timestamp: n * 1000 + 0.5, ...more });
   await add('a', 1);
   await add('b', 2, { name: 'named', description: 'why', labels: { z: 1, a: { b: 2.5 } } });
-  await add('c', 3, {
-    metadata: { step_number: 3, tokens_used: 5, duration_ms: 1.5, total_steps_estimate: 9 },
-  });
+  await add('c', 3, { metadata: { step_number: 3, tokens_used: 5, duration_ms: 1.5, total_steps_estimate: 9 } });
   await cairn.checkpoints.branch({ checkpoint_id: 'a', reason: 'another way', branch_checkpoint_id: 'd' });
   await add('e', 4, { root: true });
   const writes = [{ task_id: 't', index: -1, channel: 'c', value: { n: [1] } }];
@@ -79,13 +77,7 @@ function document(id: string): JsonObject {
     agent_id: 'coder',
     ...extra,
     changes: 'named as a member of a bundle',
-    metadata: {
-      step_number: 1,
-      tokens_used: 2,
-      duration_ms: 3,
-      checkpoint_reason: 'manual',
-      ...extra,
-    },
+    metadata: { step_number: 1, tokens_used: 2, duration_ms: 3, checkpoint_reason: 'manual', ...extra },
     parent: { checkpoint_id: 'elsewhere', is_branch: false, ...extra },
     snapshot: {
       ...extra,
@@ -106,8 +98,7 @@ onEveryTarget('carrying executions', (test) => {
     const [from, to] = [await test().freshTenant(), await test().freshTenant()];
     const execution_id = await fullRun(from);
     const all = await everything(from);
-    for (const { snapshot, ...summary } of all)
-      expect(await importOf(to, { ...summary, snapshot })).toEqual(summary);
+    for (const { snapshot, ...summary } of all) expect(await importOf(to, { ...summary, snapshot })).toEqual(summary);
     expect(await everything(to)).toEqual(all);
     expect(await to.executions.get({ execution_id })).toMatchObject({
       agent_id: 'coder',
@@ -131,11 +122,7 @@ onEveryTarget('carrying executions', (test) => {
   });
 
   it('FILE-12 a document keeps the diff that it came with, to the last byte', async () => {
-    const [from, to, back] = [
-      await test().freshTenant(),
-      await test().freshTenant(),
-      await test().freshTenant(),
-    ];
+    const [from, to, back] = [await test().freshTenant(), await test().freshTenant(), await test().freshTenant()];
     const execution_id = await someRun(from, ['a', 'b', 'c']);
     const files = await Promise.all(
       ['a', 'b', 'c'].map((checkpoint_id) => from.checkpoints.get({ checkpoint_id, diff: true })),
@@ -143,9 +130,7 @@ onEveryTarget('carrying executions', (test) => {
     expect(files.map(({ diff }) => diff?.from_checkpoint_id)).toEqual([undefined, 'a', 'b']);
     for (const file of files) await importOf(to, file);
     const textsOf = async (cairn: Api) =>
-      Promise.all(
-        files.map(async ({ id }) => checkpointText(await cairn.checkpoints.get({ checkpoint_id: id }))),
-      );
+      Promise.all(files.map(async ({ id }) => checkpointText(await cairn.checkpoints.get({ checkpoint_id: id }))));
     expect(await textsOf(to)).toEqual(files.map(checkpointText));
     // By a bundle, too, which imported again is the same.
     const bundle = await to.executions.export({ execution_id });
@@ -176,11 +161,7 @@ onEveryTarget('carrying executions', (test) => {
   });
 
   it('FILE-13 members that Cairn does not know are kept at every level and given back', async () => {
-    const [from, to, back] = [
-      await test().freshTenant(),
-      await test().freshTenant(),
-      await test().freshTenant(),
-    ];
+    const [from, to, back] = [await test().freshTenant(), await test().freshTenant(), await test().freshTenant()];
     const file = document('x');
     await importOf(from, file);
     const read = await from.checkpoints.get({ checkpoint_id: 'x' });
@@ -221,9 +202,7 @@ onEveryTarget('carrying executions', (test) => {
     // What the document says of itself is not said of the next one.
     expect(read).not.toHaveProperty('extra');
     const misspelt = { ...next, context: { ...next.context, memroy: [] } };
-    const refusal = await refusalOf(
-      cairn.checkpoints.create({ execution_id: 'run-x', snapshot: misspelt as never }),
-    );
+    const refusal = await refusalOf(cairn.checkpoints.create({ execution_id: 'run-x', snapshot: misspelt as never }));
     expect(refusal).toMatchObject(invalid);
     expect(refusal.message).toBe('unknown field "memroy" in snapshot.context');
     expect((await cairn.checkpoints.diff({ checkpoint_id: 'x', to: 'y' })).messages).toEqual({
@@ -242,17 +221,13 @@ onEveryTarget('carrying executions', (test) => {
     expect(read.snapshot).toEqual(bare);
     await importOf(to, read);
     expect(await to.checkpoints.get({ checkpoint_id: id })).toEqual(read);
-    expect((await to.checkpoints.tool_calls({ checkpoint_id: id })).tool_calls[0]).not.toHaveProperty(
-      'result',
-    );
+    expect((await to.checkpoints.tool_calls({ checkpoint_id: id })).tool_calls[0]).not.toHaveProperty('result');
   });
 
   it('FILE-2 a parent that is not here is only named; it may be imported later', async () => {
     const [from, to] = [await test().freshTenant(), await test().freshTenant()];
     const execution_id = await someRun(from, ['a', 'b', 'c']);
-    const files = await Promise.all(
-      ['a', 'b', 'c'].map((checkpoint_id) => from.checkpoints.get({ checkpoint_id })),
-    );
+    const files = await Promise.all(['a', 'b', 'c'].map((checkpoint_id) => from.checkpoints.get({ checkpoint_id })));
     await importOf(to, files[1]!);
     expect(await to.checkpoints.get({ checkpoint_id: 'b' })).toEqual(files[1]);
     expect(await to.checkpoints.get({ checkpoint_id: 'b', diff: true })).not.toHaveProperty('diff');
@@ -270,8 +245,7 @@ onEveryTarget('carrying executions', (test) => {
     const all = await everything(from);
     for (const file of all) await importOf(to, file);
     const before = await latestToken(to);
-    for (const { snapshot, ...summary } of all)
-      expect(await importOf(to, { ...summary, snapshot })).toEqual(summary);
+    for (const { snapshot, ...summary } of all) expect(await importOf(to, { ...summary, snapshot })).toEqual(summary);
     const d = all[3]!;
     for (const other of [
       { ...d, name: 'other' },
@@ -284,8 +258,7 @@ onEveryTarget('carrying executions', (test) => {
     expect(await latestToken(to)).toBe(before);
     expect((await to.executions.list({})).total).toBe(1);
     // Into the store that it came from, too.
-    for (const { snapshot, ...summary } of all)
-      expect(await importOf(from, { ...summary, snapshot })).toEqual(summary);
+    for (const { snapshot, ...summary } of all) expect(await importOf(from, { ...summary, snapshot })).toEqual(summary);
   });
 
   it('FILE-4 a file of version 0.9.0 is read as one of 1.0.0; an unknown version is refused by name', async () => {
@@ -318,10 +291,7 @@ onEveryTarget('carrying executions', (test) => {
       [{ ...a, extra: '\u0000' }, 'extra'],
       [{ ...a, snapshot: { ...a.snapshot, extra: ['\ud800'] } }, 'extra'],
       [
-        {
-          ...a,
-          snapshot: { ...a.snapshot, context: { messages: [{ role: 'boss', content: '' }], variables: {} } },
-        },
+        { ...a, snapshot: { ...a.snapshot, context: { messages: [{ role: 'boss', content: '' }], variables: {} } } },
         'role',
       ],
       [{ ...a, metadata: { ...a.metadata, checkpoint_reason: 'whim' } }, 'checkpoint_reason'],
@@ -337,11 +307,7 @@ onEveryTarget('carrying executions', (test) => {
   });
 
   it('FILE-6 a bundle carries a whole execution with all branches, and comes back the same', async () => {
-    const [from, to, back] = [
-      await test().freshTenant(),
-      await test().freshTenant(),
-      await test().freshTenant(),
-    ];
+    const [from, to, back] = [await test().freshTenant(), await test().freshTenant(), await test().freshTenant()];
     const execution_id = await fullRun(from);
     const bundle = await from.executions.export({ execution_id });
     expect(bundle.checkpoints.map((one) => ('snapshot' in one ? one.id : '-')).join('')).toBe('a---e');
@@ -375,10 +341,7 @@ onEveryTarget('carrying executions', (test) => {
       await to.executions.import({ bundle: bundle as unknown as JsonObject });
       expect(await to.executions.export({ execution_id })).toEqual(bundle);
     }
-    expect(await to.executions.get({ execution_id: 'empty' })).toMatchObject({
-      status: 'failed',
-      checkpoints: 0,
-    });
+    expect(await to.executions.get({ execution_id: 'empty' })).toMatchObject({ status: 'failed', checkpoints: 0 });
     expect(await parentsOf(to, 'run')).toEqual(await parentsOf(from, 'run'));
     for (const id of Object.keys(await parentsOf(from, 'run')))
       expect(await snapshotOf(to, id)).toEqual(await snapshotOf(from, id));
@@ -399,10 +362,7 @@ onEveryTarget('carrying executions', (test) => {
       message: `execution ${execution_id} exists and is another, or has gone on: import into another store`,
     });
     await to.executions.delete({ execution_id });
-    expect(await refusalOf(to.executions.import({ bundle }))).toMatchObject({
-      code: 'ENTITY_GONE',
-      status: 410,
-    });
+    expect(await refusalOf(to.executions.import({ bundle }))).toMatchObject({ code: 'ENTITY_GONE', status: 410 });
     const third = await test().freshTenant();
     await someRun(third, ['x', 'c']);
     expect(await refusalOf(third.executions.import({ bundle }))).toMatchObject({
@@ -428,11 +388,7 @@ onEveryTarget('carrying executions', (test) => {
         'INVALID_INPUT',
         'checkpoint b',
       ],
-      [
-        { ...bundle, checkpoints: [a, { ...b, execution_id: 'x' }, c, d, e] },
-        'INVALID_INPUT',
-        'checkpoint b',
-      ],
+      [{ ...bundle, checkpoints: [a, { ...b, execution_id: 'x' }, c, d, e] }, 'INVALID_INPUT', 'checkpoint b'],
       [{ ...bundle, checkpoints: [a, b, c, d, { ...e, snapshot: {} }] }, 'INVALID_INPUT', 'checkpoint e'],
       [{ ...bundle, execution: { ...bundle.execution, latest_checkpoint_id: 'zz' } }, 'INVALID_INPUT', 'zz'],
     ];
@@ -452,10 +408,7 @@ onEveryTarget('carrying executions', (test) => {
     const bundle = (await from.executions.export({ execution_id })) as unknown as JsonObject;
     const a = await from.checkpoints.get({ checkpoint_id: 'a' });
     const tenant = await tenantOf(to);
-    const [ann, coder] = [
-      await test().as({ tenant, agent: 'ann' }),
-      await test().as({ tenant, agent: 'coder' }),
-    ];
+    const [ann, coder] = [await test().as({ tenant, agent: 'ann' }), await test().as({ tenant, agent: 'coder' })];
     const forbidden = { code: 'FORBIDDEN', status: 403 };
     expect(await refusalOf(ann.executions.import({ bundle }))).toMatchObject(forbidden);
     expect(await refusalOf(importOf(ann, a))).toMatchObject(forbidden);

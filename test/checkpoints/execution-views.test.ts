@@ -53,9 +53,7 @@ onEveryTarget('views of executions', (test) => {
     const add = await beginRun(cairn, 'run');
     await add('a');
     await add('b');
-    const [a, b] = await Promise.all(
-      ['a', 'b'].map((checkpoint_id) => cairn.checkpoints.get({ checkpoint_id })),
-    );
+    const [a, b] = await Promise.all(['a', 'b'].map((checkpoint_id) => cairn.checkpoints.get({ checkpoint_id })));
     const elsewhere = await test().freshTenant();
     await elsewhere.checkpoints.import({ checkpoint: { ...b! } });
     const alone = await elsewhere.executions.tree({ execution_id: 'run' });
@@ -84,18 +82,11 @@ onEveryTarget('views of executions', (test) => {
     const cairn = await test().freshTenant();
     const add = await beginRun(cairn, 'run');
     // 1 to 40 in no order: half of the calls kept within 20, 95 of 100 within 38.
-    const shell = Array.from({ length: 40 }, (_, i) =>
-      call('shell', `s${i}`, ((i * 7) % 40) + 1, i % 10 > 0),
-    );
+    const shell = Array.from({ length: 40 }, (_, i) => call('shell', `s${i}`, ((i * 7) % 40) + 1, i % 10 > 0));
     await add('a', { calls: [...shell.slice(0, 15), call('fetch', 'f1', 0.5)] });
     await add('b', { calls: [...shell, call('fetch', 'f1', 0.5), call('fetch', 'f2', 2.25, false)] });
     await add('c', {
-      calls: [
-        ...shell,
-        call('fetch', 'f1', 0.5),
-        call('fetch', 'f2', 2.25, false),
-        call('fetch', 'f3', 0.25),
-      ],
+      calls: [...shell, call('fetch', 'f1', 0.5), call('fetch', 'f2', 2.25, false), call('fetch', 'f3', 0.25)],
     });
     const { tools } = await cairn.executions.stats({ execution_id: 'run' });
     expect(tools).toEqual([

@@ -83,10 +83,7 @@ onEveryTarget('executions', (test) => {
     expect(await refusalOf(cairn.executions.create({ ...sent, metadata: {} }))).toMatchObject(refused);
     expect(await refusalOf(ann.executions.create(sent))).toMatchObject(refused);
     await cairn.executions.delete({ execution_id: 'run' });
-    expect(await refusalOf(cairn.executions.create(sent))).toMatchObject({
-      code: 'ENTITY_GONE',
-      status: 410,
-    });
+    expect(await refusalOf(cairn.executions.create(sent))).toMatchObject({ code: 'ENTITY_GONE', status: 410 });
     expect((await cairn.executions.list({})).total).toBe(0);
   });
 
@@ -161,8 +158,7 @@ onEveryTarget('executions', (test) => {
   it('EXEC-5 executions are listed in the order of their ids, page by page', async () => {
     const cairn = await test().freshTenant();
     const ids = ['é', '10', '9', 'a/b', 'Z', '😀', 'z'];
-    for (const execution_id of ids)
-      await cairn.executions.create({ execution_id, metadata: { execution_id } });
+    for (const execution_id of ids) await cairn.executions.create({ execution_id, metadata: { execution_id } });
     const found: string[] = [];
     let cursor: string | undefined;
     do {
@@ -173,9 +169,9 @@ onEveryTarget('executions', (test) => {
     } while (cursor);
     expect(found).toEqual(['10', '9', 'Z', 'a/b', 'z', 'é', '😀']);
     const { next_cursor } = await cairn.executions.list({ limit: 3 });
-    expect(await refusalOf(cairn.executions.list({ status: 'running', cursor: next_cursor! }))).toMatchObject(
-      { code: 'INVALID_CURSOR' },
-    );
+    expect(await refusalOf(cairn.executions.list({ status: 'running', cursor: next_cursor! }))).toMatchObject({
+      code: 'INVALID_CURSOR',
+    });
   });
 
   it('EXEC-6 a change sets the fields that are given and leaves the others', async () => {
@@ -204,41 +200,36 @@ onEveryTarget('executions', (test) => {
     test().advance(1000);
     const same = { name: 'n', metadata: { a: 2, b: 1 }, status: 'running' as const };
     expect(await cairn.executions.update({ execution_id, ...same })).toEqual(made);
-    expect(await refusalOf(cairn.executions.update({ execution_id }))).toMatchObject({
-      code: 'INVALID_INPUT',
-    });
+    expect(await refusalOf(cairn.executions.update({ execution_id }))).toMatchObject({ code: 'INVALID_INPUT' });
     expect(await latestToken(cairn)).toBe(before);
   });
 
-  it.each(finished)(
-    'EXEC-7 a %s execution takes no checkpoint until it is taken up again',
-    async (status) => {
-      const cairn = await test().freshTenant();
-      const execution_id = await someExecution(cairn);
-      const { id } = await take(cairn, execution_id, numbered(1));
-      const ended = await cairn.executions.update({ execution_id, status });
-      expect(ended.finished_at).toBe(ended.updated_at);
-      const refusal = await refusalOf(take(cairn, execution_id, numbered(2)));
-      expect(refusal).toMatchObject({
-        code: 'STATE_CONFLICT',
-        status: 409,
-        details: { execution_id, status },
-        message: expect.stringContaining('running'),
-      });
-      expect(await cairn.executions.get({ execution_id })).toEqual(ended);
-      expect(await cairn.checkpoints.latest({ execution_id })).toMatchObject({ id });
-      const resumed = await cairn.executions.update({ execution_id, status: 'running' });
-      expect(resumed.finished_at).toBeNull();
-      expect(await take(cairn, execution_id, numbered(2))).toMatchObject({ parent: { checkpoint_id: id } });
-      await cairn.executions.update({ execution_id, status });
-      await cairn.checkpoints.restore({ checkpoint_id: id });
-      const running = { status: 'running', finished_at: null };
-      expect(await cairn.executions.get({ execution_id })).toMatchObject(running);
-      await cairn.executions.update({ execution_id, status });
-      await cairn.checkpoints.branch({ checkpoint_id: id, reason: 'again' });
-      expect(await cairn.executions.get({ execution_id })).toMatchObject({ ...running, checkpoints: 3 });
-    },
-  );
+  it.each(finished)('EXEC-7 a %s execution takes no checkpoint until it is taken up again', async (status) => {
+    const cairn = await test().freshTenant();
+    const execution_id = await someExecution(cairn);
+    const { id } = await take(cairn, execution_id, numbered(1));
+    const ended = await cairn.executions.update({ execution_id, status });
+    expect(ended.finished_at).toBe(ended.updated_at);
+    const refusal = await refusalOf(take(cairn, execution_id, numbered(2)));
+    expect(refusal).toMatchObject({
+      code: 'STATE_CONFLICT',
+      status: 409,
+      details: { execution_id, status },
+      message: expect.stringContaining('running'),
+    });
+    expect(await cairn.executions.get({ execution_id })).toEqual(ended);
+    expect(await cairn.checkpoints.latest({ execution_id })).toMatchObject({ id });
+    const resumed = await cairn.executions.update({ execution_id, status: 'running' });
+    expect(resumed.finished_at).toBeNull();
+    expect(await take(cairn, execution_id, numbered(2))).toMatchObject({ parent: { checkpoint_id: id } });
+    await cairn.executions.update({ execution_id, status });
+    await cairn.checkpoints.restore({ checkpoint_id: id });
+    const running = { status: 'running', finished_at: null };
+    expect(await cairn.executions.get({ execution_id })).toMatchObject(running);
+    await cairn.executions.update({ execution_id, status });
+    await cairn.checkpoints.branch({ checkpoint_id: id, reason: 'again' });
+    expect(await cairn.executions.get({ execution_id })).toMatchObject({ ...running, checkpoints: 3 });
+  });
 
   it('EXEC-7 one finished state may become another, and keeps the time at which it finished', async () => {
     const cairn = await test().freshTenant();
@@ -251,18 +242,12 @@ onEveryTarget('executions', (test) => {
     });
   });
 
-  it.each(['pending', 'paused'] as const)(
-    'EXEC-7 a checkpoint sets a %s execution running',
-    async (status) => {
-      const cairn = await test().freshTenant();
-      const execution_id = await someExecution(cairn, { status });
-      await take(cairn, execution_id, numbered(1));
-      expect(await cairn.executions.get({ execution_id })).toMatchObject({
-        status: 'running',
-        checkpoints: 1,
-      });
-    },
-  );
+  it.each(['pending', 'paused'] as const)('EXEC-7 a checkpoint sets a %s execution running', async (status) => {
+    const cairn = await test().freshTenant();
+    const execution_id = await someExecution(cairn, { status });
+    await take(cairn, execution_id, numbered(1));
+    expect(await cairn.executions.get({ execution_id })).toMatchObject({ status: 'running', checkpoints: 1 });
+  });
 
   it('EXEC-8 an execution stands at its newest checkpoint, or at the one that was restored', async () => {
     const cairn = await test().freshTenant();
@@ -295,26 +280,18 @@ onEveryTarget('executions', (test) => {
     expect(await bob.checkpoints.get({ checkpoint_id: third.id })).toMatchObject({ snapshot: numbered(3) });
     expect((await bob.checkpoints.list({ agent_id: 'ann' })).checkpoints).toEqual([first, second, third]);
     expect((await bob.checkpoints.list({ agent_id: 'bob' })).checkpoints).toEqual([]);
-    expect(await bob.executions.get({ execution_id: 'run' })).toMatchObject({
-      agent_id: 'ann',
-      checkpoints: 3,
-    });
+    expect(await bob.executions.get({ execution_id: 'run' })).toMatchObject({ agent_id: 'ann', checkpoints: 3 });
   });
 
   it('EXEC-16 concurrent checkpoints all land, each from the one before', async () => {
     const cairn = await test().freshTenant();
     const execution_id = await someExecution(cairn);
-    const made = await Promise.all(
-      Array.from({ length: 6 }, (_, n) => take(cairn, execution_id, numbered(n))),
-    );
+    const made = await Promise.all(Array.from({ length: 6 }, (_, n) => take(cairn, execution_id, numbered(n))));
     const { nodes, roots, latest_checkpoint_id } = await cairn.executions.tree({ execution_id });
     expect(nodes).toHaveLength(6);
     expect(roots).toHaveLength(1);
     for (const [i, node] of nodes.entries()) {
-      expect(node).toMatchObject({
-        is_branch: false,
-        parent_checkpoint_id: nodes[i - 1]?.checkpoint_id ?? null,
-      });
+      expect(node).toMatchObject({ is_branch: false, parent_checkpoint_id: nodes[i - 1]?.checkpoint_id ?? null });
       expect(node.children).toHaveLength(i === nodes.length - 1 ? 0 : 1);
     }
     expect(latest_checkpoint_id).toBe(nodes.at(-1)!.checkpoint_id);

@@ -180,10 +180,7 @@ export class Working {
       const plan = variables.plan as JsonObject & { steps: { text: Json; by: { name: Json } }[] };
       if (kind === 'plan title') plan.title = this.#text(long);
       else if (kind === 'plan step' || plan.steps.length === 0)
-        plan.steps.push({
-          text: this.#text(true),
-          by: { name: n, ...(long ? { of: this.#text(true) } : {}) },
-        });
+        plan.steps.push({ text: this.#text(true), by: { name: n, ...(long ? { of: this.#text(true) } : {}) } });
       else plan.steps[n % plan.steps.length]!.by.name = this.#text(long);
     }
   }

@@ -21,8 +21,7 @@ describe('retained states', () => {
     states.setLast('globex', 'run', 'run 1');
 
     states.forgetExecutions('acme', ['run', 'second', 'unknown']);
-    for (const id of ['run 1', 'run 2', 'second 1', 'second 2'])
-      expect(states.get('acme', id)).toBeUndefined();
+    for (const id of ['run 1', 'run 2', 'second 1', 'second 2']) expect(states.get('acme', id)).toBeUndefined();
     for (const id of ['run', 'second']) expect(states.lastOf('acme', id)).toBeUndefined();
     expect(states.get('acme', 'o')).toBe(kept[0]);
     expect(states.lastOf('acme', 'other')).toBe('o');

@@ -21,10 +21,9 @@ const alike = fc.letrec<{ value: Json }>((tie) => ({
     fc.constantFrom<Json>(0, 1, 'a', null, true, ''),
     fc.array(tie('value'), { maxLength: 7 }),
     fc
-      .array(
-        fc.tuple(fc.constantFrom('id', 'a', 'b', '', '0', '1:2', '~/', '__proto__', '/'), tie('value')),
-        { maxLength: 5 },
-      )
+      .array(fc.tuple(fc.constantFrom('id', 'a', 'b', '', '0', '1:2', '~/', '__proto__', '/'), tie('value')), {
+        maxLength: 5,
+      })
       .map((entries) => Object.fromEntries(entries) as Json),
   ),
 })).value;
@@ -84,13 +83,9 @@ describe('diffStates', () => {
 
   it('says little when little happened to a long list', () => {
     const old = list(1000);
-    expect(diffStates(old, [...old, ...list(1, 1000)])).toEqual({
-      '/1000:1000': { before: [], after: list(1, 1000) },
-    });
+    expect(diffStates(old, [...old, ...list(1, 1000)])).toEqual({ '/1000:1000': { before: [], after: list(1, 1000) } });
     expect(diffStates(old, old.toSpliced(400, 1))).toEqual({ '/400:401': { before: [old[400]], after: [] } });
-    expect(diffStates(old, old.toSpliced(400, 0, 'new'))).toEqual({
-      '/400:400': { before: [], after: ['new'] },
-    });
+    expect(diffStates(old, old.toSpliced(400, 0, 'new'))).toEqual({ '/400:400': { before: [], after: ['new'] } });
     expect(diffStates(old, [...old.slice(1), ...list(1, 1000)])).toEqual({
       '/0:1': { before: [old[0]], after: [] },
       '/1000:1000': { before: [], after: list(1, 1000) },
@@ -295,11 +290,7 @@ describe('describeChanges', () => {
     ],
     ['another thought is current', { current: 'a' }, { current: 'b' }],
     ['1 message appended', { messages: ['a'] }, { messages: ['a', 'b'] }],
-    [
-      '1 message appended, others changed',
-      { messages: ['a', 'b', 'c', 'd'] },
-      { messages: ['b', 'c', 'd', 'e'] },
-    ],
+    ['1 message appended, others changed', { messages: ['a', 'b', 'c', 'd'] }, { messages: ['b', 'c', 'd', 'e'] }],
     ['2 messages appended, others changed', { messages: ['a'] }, { messages: ['x', 'b', 'c'] }],
     ['messages changed', { messages: ['a', 'b'] }, { messages: ['a'] }],
     ['messages changed', { messages: ['a', 'b'] }, { messages: ['a', 'c'] }],
@@ -308,22 +299,14 @@ describe('describeChanges', () => {
     ['variable "a\\n; b" [1] → [1,2]', { variables: { 'a\n; b': [1] } }, { variables: { 'a\n; b': [1, 2] } }],
     ['variable "x" 1 → "1\\n"', { variables: { x: 1 } }, { variables: { x: '1\n' } }],
     ['variable "x" 1 → "\ufffd"', { variables: { x: 1 } }, { variables: { x: '\u2028' } }],
-    [
-      `variable "x" null → "${'y'.repeat(38)}"`,
-      { variables: { x: null } },
-      { variables: { x: 'y'.repeat(38) } },
-    ],
+    [`variable "x" null → "${'y'.repeat(38)}"`, { variables: { x: null } }, { variables: { x: 'y'.repeat(38) } }],
     ['variable "x" changed', { variables: { x: null } }, { variables: { x: 'y'.repeat(39) } }],
     [
       'variable "x" [1,2,3,4,5,6,7,8,9] → {}; variable "long" changed',
       { variables: { long: 'a'.repeat(1000), x: [1, 2, 3, 4, 5, 6, 7, 8, 9] } },
       { variables: { long: 'b'.repeat(1000), x: {} } },
     ],
-    [
-      '4 variables changed',
-      { variables: { a: 1, b: 1, c: 1, d: 1 } },
-      { variables: { a: 2, b: 2, c: 2, d: 2 } },
-    ],
+    ['4 variables changed', { variables: { a: 1, b: 1, c: 1, d: 1 } }, { variables: { a: 2, b: 2, c: 2, d: 2 } }],
     ['variable "a/~b" added', {}, { variables: { 'a/~b': [1] } }],
     ['memory changed', {}, { memory: ['k'] }],
     ['2 tools run (1 failed)', { pending: ['x'] }, { completed: [call('a'), call('b', false)] }],

@@ -4,13 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Snapshot, Thought } from '#cairn/checkpoints/checkpoints/model.js';
 import type { StoredPart } from '#cairn/checkpoints/states/assembly.js';
 import { containerNumber, emptied, ROOTS } from '#cairn/checkpoints/states/parts.js';
-import {
-  emptyState,
-  nextState,
-  type State,
-  snapshotOf,
-  stateOf,
-} from '#cairn/checkpoints/states/snapshot-state.js';
+import { emptyState, nextState, type State, snapshotOf, stateOf } from '#cairn/checkpoints/states/snapshot-state.js';
 import type { Json } from '#cairn/kernel/contract.js';
 import { canonical } from '#cairn/kernel/node.js';
 
@@ -29,8 +23,7 @@ class Rows {
     for (const end of ended) {
       if (end.ref.stamp.line === line) {
         const row = this.rows.find(
-          (each) =>
-            each.line === line && each.added === end.ref.stamp.revision && each.ordinal === end.ref.ordinal,
+          (each) => each.line === line && each.added === end.ref.stamp.revision && each.ordinal === end.ref.ordinal,
         )!;
         expect(row.removed).toBe(NEVER);
         row.removed = revision;
@@ -71,10 +64,7 @@ class Rows {
     for (let base = this.lines[line]!.base; base; base = this.lines[base.line]!.base) segments.unshift(base);
     const parts = segments.flatMap((segment, i) =>
       this.rows
-        .filter(
-          (row) =>
-            row.line === segment.line && row.added <= segment.revision && row.removed > segment.revision,
-        )
+        .filter((row) => row.line === segment.line && row.added <= segment.revision && row.removed > segment.revision)
         .map((row) => ({ ...row, depth: segments.length - 1 - i })),
     );
     return stateOf(parts, rest, retained);
@@ -120,9 +110,7 @@ const snapshots = fc.record({
       fc.constantFrom('a', 'b', 'c'),
       fc.nat({ max: 3 }).map((n) => `${n}`.repeat(180)),
     ),
-    {
-      maxLength: 8,
-    },
+    { maxLength: 8 },
   ),
   memory: fc.option(
     fc.array(fc.record({ key: fc.string({ maxLength: 3 }), value: leaf, importance: fc.constant(1) }), {
@@ -168,8 +156,7 @@ class Frozen {
     return thoughts.map((thought) => {
       const text = canonical(thought as Json);
       const known =
-        this.#known.get(text) ??
-        Object.freeze({ ...thought, children: Object.freeze([...thought.children]) });
+        this.#known.get(text) ?? Object.freeze({ ...thought, children: Object.freeze([...thought.children]) });
       this.#known.set(text, known as Thought);
       return known as Thought;
     });
@@ -180,10 +167,10 @@ describe('a stored state', () => {
   it('CKPT-3 shows every revision again, on every branch', () => {
     fc.assert(
       fc.property(
-        fc.array(
-          fc.record({ snapshot: snapshots, from: fc.nat(), reload: fc.boolean(), frozen: fc.boolean() }),
-          { minLength: 1, maxLength: 12 },
-        ),
+        fc.array(fc.record({ snapshot: snapshots, from: fc.nat(), reload: fc.boolean(), frozen: fc.boolean() }), {
+          minLength: 1,
+          maxLength: 12,
+        }),
         (steps) => {
           const rows = new Rows();
           const frozen = new Frozen();
@@ -225,11 +212,7 @@ describe('a stored state', () => {
       role: 'user' as const,
       content: `${i}`.padEnd(300, '.'),
     }));
-    const thoughts = [{ id: 'first', content: 'x'.repeat(3000) }] as {
-      id: string;
-      content: string;
-      parent?: string;
-    }[];
+    const thoughts = [{ id: 'first', content: 'x'.repeat(3000) }] as { id: string; content: string; parent?: string }[];
     const pending = ['p'.repeat(180)];
     for (let i = 0; i < 300; i++) variables.log.push(`line ${i}`.padEnd(40, '.'));
     for (let i = 0; i < 50; i++) variables.plan.steps.push({ step: i, text: 'y'.repeat(200) });

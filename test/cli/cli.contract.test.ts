@@ -27,16 +27,14 @@ const json = ({ code, stdout, stderr }: Ran): Record<string, unknown> => {
 /** A command and all below it, with the words that lead to it. */
 function* commandsOf(command: Command, words = [command.name()]): Generator<[string, Command]> {
   yield [words.join(' '), command];
-  for (const child of command.commands)
-    if (child.name() !== 'help') yield* commandsOf(child, [...words, child.name()]);
+  for (const child of command.commands) if (child.name() !== 'help') yield* commandsOf(child, [...words, child.name()]);
 }
 
 describe('help', () => {
   it('is there for every operation', () => {
     const names = [...commandsOf(program())].map(([name]) => name);
     for (const { group, verb, stream } of allOperations)
-      if (!stream)
-        expect(names).toContain(`cairn ${group.replaceAll('_', '-')} ${verb.replaceAll('_', '-')}`);
+      if (!stream) expect(names).toContain(`cairn ${group.replaceAll('_', '-')} ${verb.replaceAll('_', '-')}`);
   });
 
   for (const [name, command] of commandsOf(program())) {
@@ -49,9 +47,7 @@ describe('help', () => {
 
   const whole = program();
   const generated = new Set(
-    allOperations.map(
-      ({ group, verb }) => `cairn ${group.replaceAll('_', '-')} ${verb.replaceAll('_', '-')}`,
-    ),
+    allOperations.map(({ group, verb }) => `cairn ${group.replaceAll('_', '-')} ${verb.replaceAll('_', '-')}`),
   );
   for (const [name, command] of commandsOf(whole)) {
     if (!generated.has(name)) continue;
@@ -308,19 +304,14 @@ describe('migrate and doctor', () => {
       expect(sick.stdout).toContain('4 check(s) failed.');
 
       const findings = (await cairn(['doctor', '--json'], { cwd })).stdout.trim().split('\n');
-      expect(
-        findings.map((line) => JSON.parse(line) as { ok: boolean }).filter(({ ok }) => !ok),
-      ).toHaveLength(4);
+      expect(findings.map((line) => JSON.parse(line) as { ok: boolean }).filter(({ ok }) => !ok)).toHaveLength(4);
     }));
 });
 
 describe('clock', () => {
   it('CLOCK-2 recover says what it did, and doctor and serve what it is for', () =>
     inFolder(async (cwd) => {
-      const ahead = await openCairn({
-        database: join(cwd, 'cairn.db'),
-        clock_offset_ms: () => 400 * 86_400_000,
-      });
+      const ahead = await openCairn({ database: join(cwd, 'cairn.db'), clock_offset_ms: () => 400 * 86_400_000 });
       await ahead.remember('from the future');
       await ahead.close();
       const sick = await cairn(['doctor'], { cwd });
@@ -346,9 +337,7 @@ describe('tail', () => {
       await tail.until(/#1 cairn\.card\.added Card /);
       await cairn(
         ['packets', 'write', '--packet-type', 'event', '--payload', '{"n":1}', '--tags', 'a', '--tags', 'b'],
-        {
-          cwd,
-        },
+        { cwd },
       );
       await tail.until(/#2 event \[a, b\] \{"n":1\}\n/);
       const { code, stdout } = await tail.stop('SIGINT');
@@ -378,31 +367,17 @@ describe('generated commands', () => {
         const server = await serveCairn(['--database', 'served.db'], { cwd });
         for (const env of [{}, { CAIRN_URL: server.url }] as Record<string, string>[]) {
           const ok = async (...args: string[]) => json(await cairn(args, { cwd, env }));
-          const card = await ok(
-            'cards',
-            'add',
-            '--content',
-            'hello',
-            '--author',
-            '42',
-            '--ttl-seconds',
-            '60',
-          );
+          const card = await ok('cards', 'add', '--content', 'hello', '--author', '42', '--ttl-seconds', '60');
           expect(card).toMatchObject({ content: 'hello', author_id: '42', ttl_seconds: 60 });
           await ok('cards', 'add', '--card', 'c2', '--content', '{"a":[1]}', '--metadata', '{"role":"user"}');
           expect(await ok('cards', 'get', 'c2')).toMatchObject({ content: { a: [1] } });
           await ok('boxes', 'create', '--box', 'b', '--card-ids', `${String(card.card_id)},c2`);
-          expect(await ok('boxes', 'load', 'b', '--limit', '1')).toMatchObject({
-            length: 2,
-            card_ids: ['c2'],
-          });
+          expect(await ok('boxes', 'load', 'b', '--limit', '1')).toMatchObject({ length: 2, card_ids: ['c2'] });
           const write = ['packets', 'write', '--packet-type', 'event', '--payload', '{}'];
           const first = await ok(...write, '--tags', 'x', '--idempotency-key', 'once');
           expect(await ok(...write, '--tags', 'x', '--idempotency-key', 'once')).toEqual(first);
           expect(await ok('packets', 'list', '--tag', 'x')).toMatchObject({ total: 1 });
-          expect(await ok('packets', 'get', first.packet_id as string)).toMatchObject({
-            packet_type: 'event',
-          });
+          expect(await ok('packets', 'get', first.packet_id as string)).toMatchObject({ packet_type: 'event' });
           expect(await cairn(['cards', 'delete', 'c2'], { cwd, env })).toMatchObject({ code: 0, stdout: '' });
         }
         await server.stop();
@@ -430,9 +405,7 @@ describe('flags of generated commands', () => {
       expect(await ok(...list, '--tool-success')).toMatchObject({ checkpoints: [{ id: 'went-well' }] });
       const prune = ['executions', 'prune', 'run', '--dry-run'];
       expect(await ok(...prune, '--keep-named')).toMatchObject({ removed: 0 });
-      expect(await ok(...prune, '--keep-named', 'false')).toMatchObject({
-        removed_checkpoint_ids: ['went-well'],
-      });
+      expect(await ok(...prune, '--keep-named', 'false')).toMatchObject({ removed_checkpoint_ids: ['went-well'] });
     }));
 });
 

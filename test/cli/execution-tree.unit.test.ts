@@ -45,8 +45,7 @@ const execution: Execution = {
   finished_at: null,
 };
 
-const line = (length: number): Given[] =>
-  Array.from({ length }, (_, i) => [`${i}`, i === 0 ? null : `${i - 1}`]);
+const line = (length: number): Given[] => Array.from({ length }, (_, i) => [`${i}`, i === 0 ? null : `${i - 1}`]);
 
 /** The checkpoints without what is the same for all. */
 const drawn = (tree: Tree): string[] =>

@@ -118,11 +118,7 @@ describe('CLI-2 a reader that goes', () => {
       child.stderr.on('data', (chunk) => {
         stderr += chunk;
       });
-      const params = {
-        protocolVersion: '2025-06-18',
-        capabilities: {},
-        clientInfo: { name: 'x', version: '1' },
-      };
+      const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
       child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`);
       const timer = setTimeout(() => child.kill('SIGKILL'), 25_000);
       const code = await new Promise((done) => child.once('close', done));

@@ -44,8 +44,7 @@ describe('server-sent events', () => {
   it('are read byte by byte, and cut in two anywhere, within a character too', async () => {
     const all = bytes(text);
     expect(await read([...all].map((byte) => Uint8Array.of(byte)))).toEqual(events);
-    for (let cut = 0; cut <= all.length; cut++)
-      expect(await read([all.slice(0, cut), all.slice(cut)])).toEqual(events);
+    for (let cut = 0; cut <= all.length; cut++) expect(await read([all.slice(0, cut), all.slice(cut)])).toEqual(events);
   });
 
   it('are read in any pieces', async () => {
@@ -62,9 +61,7 @@ describe('server-sent events', () => {
   it('that did not arrive whole are not given', async () => {
     expect(await read([bytes('event: packet\nid: e.1\ndata: {"a":1}\n')])).toEqual([]);
     expect(await read([])).toEqual([]);
-    expect(await read([bytes('id: e.2\n\n\n\ndata: x\n\n')])).toEqual([
-      { event: 'message', id: undefined, data: 'x' },
-    ]);
+    expect(await read([bytes('id: e.2\n\n\n\ndata: x\n\n')])).toEqual([{ event: 'message', id: undefined, data: 'x' }]);
   });
 });
 
@@ -81,11 +78,7 @@ describe('an event on one line', () => {
   });
 
   it('says when, where in the stream, what and about what', () => {
-    const payload = {
-      entity: { type: 'Box', id: 'b1' },
-      actor: { agent_id: 'ann', key_id: null },
-      revision: 2,
-    };
+    const payload = { entity: { type: 'Box', id: 'b1' }, actor: { agent_id: 'ann', key_id: null }, revision: 2 };
     expect(describeEvent(packet({ packet_type: 'cairn.box.appended', payload }))).toBe(
       '12:00:01.234 #7 cairn.box.appended Box b1 {"revision":2} by ann',
     );

@@ -94,8 +94,7 @@ onEveryTarget('the doctor on agent_turns', (test) => {
     const { batch_id } = batch;
     await driver.write(tenant, (tx) => tx.send(harm({ tenant, running, completed, batch_id })));
     const found: string[] = [];
-    for (const { name, broken } of turnChecks)
-      if ((await driver.long(tenant, broken())).length > 0) found.push(name);
+    for (const { name, broken } of turnChecks) if ((await driver.long(tenant, broken())).length > 0) found.push(name);
     expect(found).toEqual(expected);
   });
 });

@@ -43,15 +43,14 @@ describe('agent_turns', () => {
     ['complete', (held) => plans.cairn.agent_turns.complete({ ...held, deliverable: 'x' }), 0],
     ['fail', (held) => plans.cairn.agent_turns.fail({ ...held, error: { code: 'NO', message: 'no' } }), 0],
     ['stop', ({ agent_turn_id }) => plans.cairn.agent_turns.stop({ agent_turn_id }), 6],
-  ] as const satisfies readonly [
-    string,
-    (held: { agent_turn_id: string; turn_epoch: number }) => unknown,
-    number,
-  ][])('%s looks at what is below only if that is stopped', async (_, end, looks) => {
-    const { turn, held } = await atWork(plans.cairn);
-    await dispatched(plans.cairn, { source_agent_id: turn.agent_id });
-    const lines = await plans.plansOf(async () => end(held));
-    expect(walks(lines)).toEqual([]);
-    expect(below(lines)).toHaveLength(looks);
-  });
+  ] as const satisfies readonly [string, (held: { agent_turn_id: string; turn_epoch: number }) => unknown, number][])(
+    '%s looks at what is below only if that is stopped',
+    async (_, end, looks) => {
+      const { turn, held } = await atWork(plans.cairn);
+      await dispatched(plans.cairn, { source_agent_id: turn.agent_id });
+      const lines = await plans.plansOf(async () => end(held));
+      expect(walks(lines)).toEqual([]);
+      expect(below(lines)).toHaveLength(looks);
+    },
+  );
 });

@@ -23,8 +23,7 @@ import { eventsOf } from '../support/nouns/scopes.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
 const because = { code: 'NO', message: 'could not' };
-const statusOf = async (cairn: Api, trajectory_id: string) =>
-  (await cairn.trajectories.get({ trajectory_id })).status;
+const statusOf = async (cairn: Api, trajectory_id: string) => (await cairn.trajectories.get({ trajectory_id })).status;
 /** What a model is given, without where that is recorded. */
 const promptOf = ({ format, system, messages, tools, pending_calls }: Hydrated) => ({
   format,
@@ -67,9 +66,7 @@ onEveryTarget('what agent_turns leave', (test) => {
       expect(await refusalOf(cairn.agent_turns.complete({ ...same, turn_epoch: 2 }))).toMatchObject({
         code: 'STALE_TURN',
       });
-      expect(await refusalOf(cairn.agent_turns.stop({ agent_turn_id }))).toMatchObject({
-        code: 'STATE_CONFLICT',
-      });
+      expect(await refusalOf(cairn.agent_turns.stop({ agent_turn_id }))).toMatchObject({ code: 'STATE_CONFLICT' });
     });
     expect(await cairn.agents.get({ agent_id: turn.agent_id })).toMatchObject({
       status: 'idle',
@@ -97,9 +94,7 @@ onEveryTarget('what agent_turns leave', (test) => {
     // To stop what is stopped, or to fail the same way again, is no refusal.
     if (status === 'completed') expect(done).toHaveLength(1);
     const ends = await Promise.all(
-      ['completed', 'failed', 'stopped'].map((end) =>
-        eventsOf(cairn, `cairn.agent_turn.${end}`, agent_turn_id),
-      ),
+      ['completed', 'failed', 'stopped'].map((end) => eventsOf(cairn, `cairn.agent_turn.${end}`, agent_turn_id)),
     );
     expect(ends.flat()).toMatchObject([{ status }]);
     expect(await wordsIn(cairn, turn.output_box_id)).toHaveLength(status === 'completed' ? 1 : 0);
@@ -144,10 +139,7 @@ onEveryTarget('what agent_turns leave', (test) => {
     await expectNothingWritten(test(), cairn, async () => {
       const complete = (deliverable: string | Record<string, Json>, more: object = {}) =>
         refusalOf(cairn.agent_turns.complete({ ...held, deliverable, ...more }));
-      const lacking = (...missing_fields: string[]) => ({
-        code: 'INVALID_INPUT',
-        details: { missing_fields },
-      });
+      const lacking = (...missing_fields: string[]) => ({ code: 'INVALID_INPUT', details: { missing_fields } });
       expect(await complete('text')).toMatchObject(lacking('answer', 'why'));
       expect(await complete({ answer: 1, note: 'x' })).toMatchObject(lacking('why'));
       const unknown = held.agent_turn_id;
@@ -196,9 +188,7 @@ onEveryTarget('what agent_turns leave', (test) => {
       expect(await statusOf(cairn, trajectory_id)).toBe('Failed');
     await expectNothingWritten(test(), cairn, async () => {
       expect(await cairn.agent_turns.stop({ agent_turn_id })).toEqual(stopped);
-      expect(
-        await refusalOf(cairn.agent_turns.append({ ...child.held, cards: [thought('x')] })),
-      ).toMatchObject({
+      expect(await refusalOf(cairn.agent_turns.append({ ...child.held, cards: [thought('x')] }))).toMatchObject({
         code: 'STALE_TURN',
       });
     });
@@ -244,9 +234,7 @@ onEveryTarget('what agent_turns leave', (test) => {
     for (let round = 0; round < 5; round++) {
       const { turn, held } = await atWork(cairn);
       const child = await atWork(cairn, { source_agent_id: turn.agent_id });
-      await Promise.all(
-        [held, child.held].map((one) => cairn.agent_turns.complete({ ...one, deliverable: 'x' })),
-      );
+      await Promise.all([held, child.held].map((one) => cairn.agent_turns.complete({ ...one, deliverable: 'x' })));
       expect(await statusOf(cairn, turn.trajectory_id)).toBe('Completed');
     }
   });
@@ -275,9 +263,9 @@ onEveryTarget('what agent_turns leave', (test) => {
       status: 'stopped',
       error: { code: 'TRAJECTORY_FAILED' },
     });
-    expect(await refusalOf(cairn.agent_turns.append({ ...child.held, cards: [thought('x')] }))).toMatchObject(
-      { code: 'STALE_TURN' },
-    );
+    expect(await refusalOf(cairn.agent_turns.append({ ...child.held, cards: [thought('x')] }))).toMatchObject({
+      code: 'STALE_TURN',
+    });
     expect(await statusOf(cairn, turn.trajectory_id)).toBe('Completed');
   });
 
@@ -303,17 +291,9 @@ onEveryTarget('what agent_turns leave', (test) => {
       box: 'context',
       card_ids: [turn.instruction_card_id!, 'short', 'short'],
     });
-    const output = await cairn.agent_turns.replace_box({
-      ...held,
-      box: 'output',
-      card_ids: [cards[1]!.card_id],
-    });
+    const output = await cairn.agent_turns.replace_box({ ...held, box: 'output', card_ids: [cards[1]!.card_id] });
     expect(context.context_box_id).not.toBe(turn.context_box_id);
-    expect(output).toMatchObject({
-      context_box_id: context.context_box_id,
-      turn_epoch: 1,
-      status: 'running',
-    });
+    expect(output).toMatchObject({ context_box_id: context.context_box_id, turn_epoch: 1, status: 'running' });
     const [c, o] = [output.context_box_id, output.output_box_id];
     expect(await wordsIn(cairn, c)).toEqual(['Look it up.', 'in short']);
     expect(await wordsIn(cairn, o)).toEqual(['end']);
@@ -336,9 +316,7 @@ onEveryTarget('what agent_turns leave', (test) => {
     const planner = await test().as({ tenant: await tenantOf(cairn), agent: 'planner' });
     for (const box_id of [c, o]) await cardsIn(planner, box_id);
     await cairn.cards.add({ card_id: 'more', content: 'x' });
-    expect(await refusalOf(cairn.boxes.append({ box_id: c, card_ids: ['more'] }))).toMatchObject({
-      code: 'BOX_HELD',
-    });
+    expect(await refusalOf(cairn.boxes.append({ box_id: c, card_ids: ['more'] }))).toMatchObject({ code: 'BOX_HELD' });
     await cairn.agent_turns.append({ ...held, cards: [thought('further')] });
     expect(await wordsIn(cairn, o)).toEqual(['end', 'further']);
     await expectNothingWritten(test(), cairn, async () => {
@@ -390,10 +368,7 @@ onEveryTarget('what agent_turns leave', (test) => {
     const { record_box_id } = await cairn.agent_turns.get({ agent_turn_id: held.agent_turn_id });
     const records = await cardsIn(cairn, record_box_id!);
     // The prompt is the same each time, the tools are in each format.
-    expect([other.prompt_card_id, third.prompt_card_id]).toEqual([
-      first.prompt_card_id,
-      first.prompt_card_id,
-    ]);
+    expect([other.prompt_card_id, third.prompt_card_id]).toEqual([first.prompt_card_id, first.prompt_card_id]);
     expect(records.map(({ card_id }) => card_id)).toEqual([
       first.prompt_card_id,
       ...[first, other, third].map(({ tools_card_id }) => tools_card_id),
@@ -549,16 +524,9 @@ onEveryTarget('what agent_turns leave', (test) => {
     await cairn.agent_turns.append({ ...held, cards: [thought('on')] });
     expect((await cairn.agent_turns.hydrate(held)).messages).toHaveLength(before.messages.length + 1);
     const { store } = test();
-    const ending = {
-      holder: turnBoxHolder(turn.output_box_id),
-      ended_at: store.driver.now(),
-      thread_id: null,
-    };
+    const ending = { holder: turnBoxHolder(turn.output_box_id), ended_at: store.driver.now(), thread_id: null };
     await store.driver.write(tenant, (tx) => addEndings(tx, [{ ...ending, box_id: turn.output_box_id }]));
-    for (const call of [
-      () => cairn.agent_turns.replay({ agent_turn_id }),
-      () => cairn.agent_turns.hydrate(held),
-    ])
+    for (const call of [() => cairn.agent_turns.replay({ agent_turn_id }), () => cairn.agent_turns.hydrate(held)])
       expect(await refusalOf(call())).toMatchObject({
         code: 'CONTENT_ERASED',
         status: 410,
@@ -598,13 +566,7 @@ onEveryTarget('what agent_turns leave', (test) => {
       include_output: true,
       channel_id: 'chat-8',
     });
-    expect(await wordsIn(cairn, changed.context_box_id)).toEqual([
-      'Look elsewhere.',
-      '2',
-      parent,
-      'so far',
-      'also',
-    ]);
+    expect(await wordsIn(cairn, changed.context_box_id)).toEqual(['Look elsewhere.', '2', parent, 'so far', 'also']);
     expect(changed).toMatchObject({ profile_name: 'other', channel_id: 'chat-8' });
     expect(await eventsOf(cairn, 'cairn.agent_turn.forked', changed.agent_turn_id)).toMatchObject([
       { forked_from: agent_turn_id },
@@ -619,9 +581,7 @@ onEveryTarget('what agent_turns leave', (test) => {
         code: 'UNKNOWN_CARD',
         details: { missing_card_ids: ['nowhere'] },
       });
-      expect(
-        await refusalOf(cairn.agent_turns.fork({ agent_turn_id, profile_name: 'nobody' })),
-      ).toMatchObject({
+      expect(await refusalOf(cairn.agent_turns.fork({ agent_turn_id, profile_name: 'nobody' }))).toMatchObject({
         code: 'PROFILE_NOT_FOUND',
       });
     });
@@ -664,9 +624,7 @@ onEveryTarget('what agent_turns leave', (test) => {
     const forked = heldOf(await claim(cairn, { agent_turn_id: one!.agent_turn_id }));
     await cairn.agent_turns.stop({ agent_turn_id: turn.agent_turn_id });
     expect(await refusalOf(cairn.agent_turns.renew(forked))).toMatchObject({ code: 'STALE_TURN' });
-    expect(await cairn.agent_turns.get({ agent_turn_id: two!.agent_turn_id })).toMatchObject({
-      status: 'stopped',
-    });
+    expect(await cairn.agent_turns.get({ agent_turn_id: two!.agent_turn_id })).toMatchObject({ status: 'stopped' });
     expect(await refusalOf(cairn.agent_turns.renew(held))).toMatchObject({ code: 'STALE_TURN' });
     // It is over: what is forked now is below nothing.
     expect(await cairn.agent_turns.fork({ agent_turn_id })).toMatchObject({ parent_agent_turn_id: null });
@@ -676,10 +634,7 @@ onEveryTarget('what agent_turns leave', (test) => {
     const cairn = await test().freshTenant();
     await cairn.profiles.create({ name: PROFILE, memory_access: { read: [] } });
     await boxOf(cairn, 'x', ['1'], 'planner');
-    const { agent_id, agent_turn_id } = await dispatched(cairn, {
-      source_agent_id: 'planner',
-      context_box_id: 'x',
-    });
+    const { agent_id, agent_turn_id } = await dispatched(cairn, { source_agent_id: 'planner', context_box_id: 'x' });
     const worker = await test().as({ tenant: await tenantOf(cairn), agent: agent_id, role: 'write' });
     const held = heldOf(await claim(worker, { agent_turn_id }));
     const { cards } = await worker.agent_turns.append({ ...held, cards: [thought('own')] });

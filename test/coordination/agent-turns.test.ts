@@ -54,9 +54,7 @@ onEveryTarget('agent_turns', (test) => {
       const row = () =>
         test()
           .store.driver.at(tenant)
-          .get(
-            sql`SELECT * FROM agent_turns WHERE tenant_id = ${tenant} AND agent_turn_id = ${held.agent_turn_id}`,
-          );
+          .get(sql`SELECT * FROM agent_turns WHERE tenant_id = ${tenant} AND agent_turn_id = ${held.agent_turn_id}`);
       const before = await row();
       for (const step of steps(by, held)) expect(await refusalOf(step())).toMatchObject(refusal);
       expect(await row()).toEqual(before);
@@ -185,9 +183,7 @@ onEveryTarget('agent_turns', (test) => {
         message: expect.stringContaining('cards[1]'),
       });
       const many = Array.from({ length: 101 }, () => thought('x'));
-      expect((await refusalOf(cairn.agent_turns.append({ ...held, cards: many }))).code).toBe(
-        'INVALID_INPUT',
-      );
+      expect((await refusalOf(cairn.agent_turns.append({ ...held, cards: many }))).code).toBe('INVALID_INPUT');
       expect((await refusalOf(cairn.agent_turns.append({ ...held, cards: [] }))).code).toBe('INVALID_INPUT');
     });
   });
@@ -199,18 +195,13 @@ onEveryTarget('agent_turns', (test) => {
     await cairn.agent_turns.append({ ...held, cards: [named] });
     const exists = { code: 'TOOL_RESULT_EXISTS', status: 409, details: { tool_call_id: 'call-1' } };
     await expectNothingWritten(test(), cairn, async () => {
-      expect(await refusalOf(cairn.agent_turns.append({ ...held, cards: [result('call-1')] }))).toMatchObject(
-        exists,
-      );
+      expect(await refusalOf(cairn.agent_turns.append({ ...held, cards: [result('call-1')] }))).toMatchObject(exists);
       const two = [thought('x'), result('call-2'), result('call-2')];
       expect(await refusalOf(cairn.agent_turns.append({ ...held, cards: two }))).toMatchObject({
         code: 'TOOL_RESULT_EXISTS',
         details: { tool_call_id: 'call-2' },
       });
-      expect(await cairn.agent_turns.append({ ...held, cards: [named] })).toMatchObject({
-        revision: 2,
-        length: 1,
-      });
+      expect(await cairn.agent_turns.append({ ...held, cards: [named] })).toMatchObject({ revision: 2, length: 1 });
     });
     // Another turn has calls of its own.
     const other = await atWork(cairn);
@@ -244,9 +235,7 @@ onEveryTarget('agent_turns', (test) => {
       turn_epoch: 2,
     });
     for (const what of ['suspended', 'resumed', 'lost'])
-      expect((await eventsOf(cairn, `cairn.agent_turn.${what}`, held.agent_turn_id)).length).toBeGreaterThan(
-        0,
-      );
+      expect((await eventsOf(cairn, `cairn.agent_turn.${what}`, held.agent_turn_id)).length).toBeGreaterThan(0);
   });
 
   it('ATURN-9 a worker whose lease is over is late for every step at once; another takes over from a new epoch', async () => {
@@ -271,11 +260,7 @@ onEveryTarget('agent_turns', (test) => {
   it('ATURN-10 who waits for work gets what a silent worker lost', async () => {
     const cairn = await withProfile(test());
     const { held } = await atWork(cairn);
-    const waiting = cairn.agent_turns.claim({
-      worker_id: 'worker-2',
-      profile_name: PROFILE,
-      wait_ms: 20_000,
-    });
+    const waiting = cairn.agent_turns.claim({ worker_id: 'worker-2', profile_name: PROFILE, wait_ms: 20_000 });
     await new Promise((resolve) => setTimeout(resolve, 30));
     test().advance(LEASE);
     await expire(test(), await tenantOf(cairn));
@@ -293,9 +278,7 @@ onEveryTarget('agent_turns', (test) => {
     }
     const ended = await cairn.agent_turns.get({ agent_turn_id });
     expect(ended).toMatchObject({ status: 'timed_out', turn_epoch: 6, error: { code: 'ATTEMPTS' } });
-    expect(await cairn.trajectories.get({ trajectory_id: ended.trajectory_id })).toMatchObject({
-      status: 'Failed',
-    });
+    expect(await cairn.trajectories.get({ trajectory_id: ended.trajectory_id })).toMatchObject({ status: 'Failed' });
   });
 
   it('ATURN-12 agent_turns are listed by what is asked for', async () => {

@@ -57,9 +57,7 @@ describe.each(databases())('delegations between two stores on %s', (kind) => {
       const { delegation_id, trajectory_id } = await someOffer(apis[0]);
       const answers = await within(
         30_000,
-        Promise.all(
-          Array.from({ length: 4 }, (_, i) => apis[(i % 2) as 0 | 1].delegations.accept({ delegation_id })),
-        ),
+        Promise.all(Array.from({ length: 4 }, (_, i) => apis[(i % 2) as 0 | 1].delegations.accept({ delegation_id }))),
         'the racers',
       );
       for (const answer of answers) expect(answer).toEqual(answers[0]);

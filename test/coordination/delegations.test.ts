@@ -4,14 +4,7 @@ import { MAX_DEPTH_OF_DELEGATION } from '#cairn/coordination/agent-turns/model.j
 import { STUCK_AFTER_MS } from '#cairn/coordination/delegations/model.js';
 import { sql } from '#cairn/driver/index.js';
 import { expire } from '../support/expiry.js';
-import {
-  addWorkers,
-  newsOf,
-  someAccepted,
-  someDelegators,
-  someOffer,
-  standing,
-} from '../support/nouns/delegations.js';
+import { addWorkers, newsOf, someAccepted, someDelegators, someOffer, standing } from '../support/nouns/delegations.js';
 import { eventsOf, say, someScope } from '../support/nouns/scopes.js';
 import { latestToken } from '../support/nouns/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
@@ -117,9 +110,7 @@ onEveryTarget('delegations', (test) => {
     });
     const closed = await someScope(ann, { trajectory_id });
     await ann.scopes.close({ scope_id: closed.scope_id });
-    expect(await refusalOf(of(trajectory_id, { scope_id: closed.scope_id }))).toMatchObject({
-      code: 'SCOPE_CLOSED',
-    });
+    expect(await refusalOf(of(trajectory_id, { scope_id: closed.scope_id }))).toMatchObject({ code: 'SCOPE_CLOSED' });
     const nobodys = await cairn.trajectories.create({ name: 'task' });
     expect(await refusalOf(of(nobodys.trajectory_id))).toMatchObject(byParty);
     const asked = { trajectory_id: nobodys.trajectory_id };
@@ -131,9 +122,7 @@ onEveryTarget('delegations', (test) => {
     });
     await cairn.agents.update({ agent_id: 'ann', memory_access: { read: [], write: [] } });
     const { scope_id } = await someScope(cairn, { trajectory_id });
-    expect(await refusalOf(of(trajectory_id, { scope_id }))).toMatchObject({
-      details: { rule: 'memory_access' },
-    });
+    expect(await refusalOf(of(trajectory_id, { scope_id }))).toMatchObject({ details: { rule: 'memory_access' } });
     expect(await of(trajectory_id)).toMatchObject({ status: 'Pending' });
   });
 
@@ -209,9 +198,7 @@ onEveryTarget('delegations', (test) => {
     await cairn.handovers.save({ name: 'mine', handover: { context_packing_config: { pack_arguments } } });
     const asked = { to_agent_id: 'dan', handover: 'mine' };
     // What the recipe cannot make a card of is not offered.
-    expect(await refusalOf(someOffer(cairn, { ...asked, context: {} }))).toMatchObject({
-      code: 'INVALID_INPUT',
-    });
+    expect(await refusalOf(someOffer(cairn, { ...asked, context: {} }))).toMatchObject({ code: 'INVALID_INPUT' });
     const { delegation_id } = await someOffer(cairn, asked);
     await cairn.handovers.delete({ name: 'mine' });
     await cairn.delegations.accept({ delegation_id });
@@ -247,9 +234,7 @@ onEveryTarget('delegations', (test) => {
       expect(await refusalOf(cyd.delegations[call]({ delegation_id }))).toMatchObject(notFound);
     for (const call of ['accept', 'reject', 'start'] as const) {
       expect(await refusalOf(ann.delegations[call]({ delegation_id }))).toMatchObject(byParty);
-      expect(await refusalOf(cairn.delegations[call]({ delegation_id, agent_id: 'cyd' }))).toMatchObject(
-        byParty,
-      );
+      expect(await refusalOf(cairn.delegations[call]({ delegation_id, agent_id: 'cyd' }))).toMatchObject(byParty);
     }
     const result = { status: 'Success' as const };
     expect(await refusalOf(ann.delegations.complete({ delegation_id, result }))).toMatchObject(byParty);
@@ -259,9 +244,7 @@ onEveryTarget('delegations', (test) => {
     });
     expect((await cyd.delegations.list({})).delegations).toEqual([]);
     expect((await bob.delegations.list({})).delegations).toHaveLength(1);
-    expect(await cairn.delegations.accept({ delegation_id, agent_id: 'bob' })).toMatchObject({
-      status: 'Accepted',
-    });
+    expect(await cairn.delegations.accept({ delegation_id, agent_id: 'bob' })).toMatchObject({ status: 'Accepted' });
   });
 
   it('DELEG-8 it is rejected with a reason, once and for all', async () => {
@@ -326,11 +309,7 @@ onEveryTarget('delegations', (test) => {
       details: { missing_ids: [missing] },
     });
     expect((await standing(cairn, delegation_id)).delegation.status).toBe('Accepted');
-    const result = {
-      status: 'Partial' as const,
-      output: { summary: 'Half.', n: 1 },
-      artifacts: [artifact_id],
-    };
+    const result = { status: 'Partial' as const, output: { summary: 'Half.', n: 1 }, artifacts: [artifact_id] };
     const completed = await bob.delegations.complete({ delegation_id, result });
     expect(completed).toMatchObject({ status: 'Completed', result, reason: null });
     const { turn, child } = await standing(ann, delegation_id);
@@ -373,9 +352,7 @@ onEveryTarget('delegations', (test) => {
     const { agent_turn } = await cairn.agent_turns.claim({ worker_id: 'w', agent_turn_id });
     expect((await standing(cairn, delegation_id)).delegation.status).toBe('InProgress');
     const result = { status: 'Success' as const, output: 'done' };
-    expect(await refusalOf(bob.delegations.complete({ delegation_id, result }))).toMatchObject(
-      conflict('running'),
-    );
+    expect(await refusalOf(bob.delegations.complete({ delegation_id, result }))).toMatchObject(conflict('running'));
     const { turn_epoch } = agent_turn!;
     const stale = { delegation_id, result, turn_epoch: turn_epoch + 1 };
     expect(await refusalOf(bob.delegations.complete(stale))).toMatchObject({ code: 'STALE_TURN' });
@@ -574,8 +551,7 @@ onEveryTarget('delegations', (test) => {
     expect(done).toMatchObject({ status: 'Completed', result });
     const other = await give();
     await ann.delegations.cancel({ delegation_id: other.delegation_id });
-    for (const id of [delegation_id, other.delegation_id])
-      expect((await standing(cairn, id)).agree).toBe(true);
+    for (const id of [delegation_id, other.delegation_id]) expect((await standing(cairn, id)).agree).toBe(true);
     // Whoever dispatches waits for the agent_turn: nobody is told by a message.
     expect(await newsOf(cairn, 'ann')).toEqual([]);
   });
@@ -597,10 +573,7 @@ onEveryTarget('delegations', (test) => {
                  WHERE tenant_id = ${tenant} AND agent_turn_id = ${deep.agent_turn_id}`),
     );
     const offer = { from_agent_id: 'bob', to_agent_id: 'cyd', trajectory_id: deep.child_trajectory_id };
-    expect(await refusalOf(someOffer(cairn, offer))).toMatchObject({
-      code: 'DELEGATION_TOO_DEEP',
-      status: 409,
-    });
+    expect(await refusalOf(someOffer(cairn, offer))).toMatchObject({ code: 'DELEGATION_TOO_DEEP', status: 409 });
   });
 
   it('DELEG-20 deleting its trajectory ends what is under way and leaves no text of it', async () => {
@@ -609,12 +582,7 @@ onEveryTarget('delegations', (test) => {
     const pending = await someOffer(cairn, { trajectory_id: trajectory_id!, to_agent_id: 'cyd' });
     const { agent_turn } = await cairn.agent_turns.claim({ worker_id: 'w', agent_turn_id });
     const { turn_epoch, context_box_id, output_box_id } = agent_turn!;
-    const replaced = await cairn.agent_turns.replace_box({
-      agent_turn_id,
-      turn_epoch,
-      box: 'output',
-      card_ids: [],
-    });
+    const replaced = await cairn.agent_turns.replace_box({ agent_turn_id, turn_epoch, box: 'output', card_ids: [] });
     await cairn.trajectories.delete({ trajectory_id: trajectory_id!, wait: true });
     for (const id of [delegation_id, pending.delegation_id]) {
       const { delegation, agree, turn } = await standing(ann, id);

@@ -27,11 +27,7 @@ for (const kind of databases()) {
     const team: { readonly role: Role; readonly child: ChildProcess }[] = [];
 
     async function joins(role: Role): Promise<void> {
-      const child = fork(join(import.meta.dirname, '../support/children/team.mjs'), [
-        role,
-        database,
-        String(LEASE_MS),
-      ]);
+      const child = fork(join(import.meta.dirname, '../support/children/team.mjs'), [role, database, String(LEASE_MS)]);
       team.push({ role, child });
       await Promise.race([
         once(child, 'message'),

@@ -40,9 +40,7 @@ async function plantAll(cairn: Api): Promise<Planted> {
 
 /** As far as it was planted: a late call is refused whatever it names. */
 function inputsOf(operation: NamedOperation, planted: Planted): Record<string, unknown> {
-  const missing = Object.fromEntries(
-    pathParameters(operation.path).map((name) => [name, operation.example[name]]),
-  );
+  const missing = Object.fromEntries(pathParameters(operation.path).map((name) => [name, operation.example[name]]));
   return inputOf(operation, { ...missing, ...planted });
 }
 
@@ -55,13 +53,7 @@ const named = ({ agent_id }: AgentTurn) => ({
 });
 
 /** What no agent may do, and examples that name another agent inside: 403 before any transaction. */
-const FORBIDDEN_TO_AGENTS = [
-  'keys.create',
-  'keys.list',
-  'keys.revoke',
-  'executions.import',
-  'checkpoints.import',
-];
+const FORBIDDEN_TO_AGENTS = ['keys.create', 'keys.list', 'keys.revoke', 'executions.import', 'checkpoints.import'];
 
 async function attempt(cairn: Api, operation: NamedOperation, input: unknown, options: CallOptions) {
   const method = (cairn as unknown as ApiByName)[operation.group]![operation.verb] as AnyMethod;
@@ -101,9 +93,7 @@ onEveryTarget('guards', (test) => {
     const before = await contentsOf(test().store, tenant);
     const options = () => ({ agent_turn: guardOf(turn), idempotency_key: randomUUID() });
     const seen: Record<string, string> = {};
-    for (const operation of writes.filter(
-      ({ stream, name }) => !stream && !FORBIDDEN_TO_AGENTS.includes(name),
-    )) {
+    for (const operation of writes.filter(({ stream, name }) => !stream && !FORBIDDEN_TO_AGENTS.includes(name))) {
       const input = inputsOf(operation, { ...planted, ...named(turn) });
       const late = attempt(cairn, operation, input, options()) as Promise<unknown>;
       const { code } = await refusalOf(late).catch((error) => ({ code: String(error) }));
@@ -252,18 +242,7 @@ onEveryTarget('guards', (test) => {
   it('GUARD-6 a malformed guard is refused, whatever the call does', async () => {
     const cairn = await test().freshTenant();
     const id = randomUUID();
-    const bad = [
-      '',
-      'x',
-      id,
-      `${id}:`,
-      `${id}:-1`,
-      `${id}:1.5`,
-      `${id}:1:1`,
-      `x:1`,
-      `${id}:1, ${id}:1`,
-      `${id}:1\n`,
-    ];
+    const bad = ['', 'x', id, `${id}:`, `${id}:-1`, `${id}:1.5`, `${id}:1:1`, `x:1`, `${id}:1, ${id}:1`, `${id}:1\n`];
     const invalid = { code: 'INVALID_INPUT', status: 400 };
     for (const guard of bad) {
       for (const options of [{ agent_turn: guard }, { fencing_token: guard }]) {

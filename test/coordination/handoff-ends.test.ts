@@ -21,8 +21,7 @@ onEveryTarget('the ends of handoffs', (test) => {
     expect(await expire(test(), tenant)).toBe(0);
     expect(await cairn.handoffs.get({ handoff_id })).toEqual(made);
     test().advance(60_000);
-    const listed = async (status: 'Initiated' | 'Expired') =>
-      (await cairn.handoffs.list({ status })).handoffs;
+    const listed = async (status: 'Initiated' | 'Expired') => (await cairn.handoffs.list({ status })).handoffs;
     const before = await latestToken(cairn);
     expect(await listed('Initiated')).toEqual([]);
     const [over] = await listed('Expired');
@@ -67,9 +66,7 @@ onEveryTarget('the ends of handoffs', (test) => {
     expect(await expire(test(), tenant)).toBe(0);
     expect(await cairn.handoffs.get({ handoff_id: first.handoff_id })).toEqual(accepted);
     expect(await cairn.handoffs.get({ handoff_id: second.handoff_id })).toEqual(rejected);
-    expect(await cairn.handoffs.complete({ handoff_id: first.handoff_id })).toMatchObject({
-      status: 'Completed',
-    });
+    expect(await cairn.handoffs.complete({ handoff_id: first.handoff_id })).toMatchObject({ status: 'Completed' });
   });
 
   it('HAND-9 refuses to take over what is finished, deleted or closed, and moves nothing', async () => {
@@ -93,10 +90,7 @@ onEveryTarget('the ends of handoffs', (test) => {
       const refused = await refusalOf(bob.handoffs.accept({ handoff_id }));
       expect(refused).toMatchObject(refusal);
       expect(refused.message).toContain(named);
-      expect(await bob.handoffs.get({ handoff_id })).toMatchObject({
-        status: 'Initiated',
-        new_scope_id: null,
-      });
+      expect(await bob.handoffs.get({ handoff_id })).toMatchObject({ status: 'Initiated', new_scope_id: null });
     }
     expect(await latestToken(cairn)).toBe(before);
     expect(await formerOwners(test().store, tenant, closed.trajectory_id)).toEqual([]);
@@ -115,10 +109,7 @@ onEveryTarget('the ends of handoffs', (test) => {
     const { handoff_id, trajectory_id } = await someHandoff(team);
     await cairn.trajectories.update({ trajectory_id, status: 'Suspended' });
     await cairn.handoffs.accept({ handoff_id });
-    expect(await cairn.trajectories.get({ trajectory_id })).toMatchObject({
-      agent_id: 'bob',
-      status: 'Suspended',
-    });
+    expect(await cairn.trajectories.get({ trajectory_id })).toMatchObject({ agent_id: 'bob', status: 'Suspended' });
   });
 
   it('HAND-12 deleting the trajectory clears its handoffs and erases what was packed', async () => {
@@ -183,7 +174,6 @@ onEveryTarget('the ends of handoffs', (test) => {
     await cairn.lifetime.sweep();
     const { cards } = await cairn.boxes.cards({ box_id: context_box_id! });
     expect(cards.map(({ content }) => content)).toEqual(['kept']);
-    for (const check of checks)
-      expect(await test().store.driver.long(tenant, check.broken()), check.name).toEqual([]);
+    for (const check of checks) expect(await test().store.driver.long(tenant, check.broken()), check.name).toEqual([]);
   });
 });

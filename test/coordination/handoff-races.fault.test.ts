@@ -73,9 +73,7 @@ describe.each(databases())('handoffs between two stores on %s', (kind) => {
       const { handoff_id } = handoff;
       const answers = await within(
         30_000,
-        Promise.all(
-          Array.from({ length: 6 }, (_, i) => apis[(i % 2) as 0 | 1].handoffs.accept({ handoff_id })),
-        ),
+        Promise.all(Array.from({ length: 6 }, (_, i) => apis[(i % 2) as 0 | 1].handoffs.accept({ handoff_id }))),
         'the racers',
       );
       for (const answer of answers) expect(answer).toEqual(answers[0]);
@@ -87,10 +85,7 @@ describe.each(databases())('handoffs between two stores on %s', (kind) => {
     for (let round = 0; round < ROUNDS; round++) {
       const handoff = await offered();
       const { handoff_id } = handoff;
-      const calls = [
-        () => apis[0].handoffs.accept({ handoff_id }),
-        () => apis[1].handoffs.reject({ handoff_id }),
-      ];
+      const calls = [() => apis[0].handoffs.accept({ handoff_id }), () => apis[1].handoffs.reject({ handoff_id })];
       const refused = await race(round % 2 === 0 ? calls : calls.reverse());
       expect(refused).toEqual(['STATE_CONFLICT']);
       const told = await outcome(handoff);
@@ -167,9 +162,7 @@ describe.each(databases())('handoffs between two stores on %s', (kind) => {
       const { status, context_box_id } = await apis[0].handoffs.get({ handoff_id });
       expect(status).toBe(refused.length === 0 ? 'Accepted' : 'Initiated');
       if (context_box_id !== null)
-        await expect(apis[0].boxes.load({ box_id: context_box_id })).rejects.toMatchObject({
-          code: 'BOX_NOT_FOUND',
-        });
+        await expect(apis[0].boxes.load({ box_id: context_box_id })).rejects.toMatchObject({ code: 'BOX_NOT_FOUND' });
       const { scopes } = await apis[0].scopes.list({ trajectory_id });
       expect(scopes).toEqual([]);
     }

@@ -137,9 +137,10 @@ onEveryTarget('handoffs', (test) => {
     const before = await latestToken(cairn);
     const { scope_id } = hers;
     for (const asked of [{ scope_id }, {}])
-      expect(
-        await refusalOf(bob.handoffs.create({ to_agent_id: 'cyd', trajectory_id, ...asked })),
-      ).toMatchObject({ ...notParty, details: { rule: 'handoff_party', trajectory_id } });
+      expect(await refusalOf(bob.handoffs.create({ to_agent_id: 'cyd', trajectory_id, ...asked }))).toMatchObject({
+        ...notParty,
+        details: { rule: 'handoff_party', trajectory_id },
+      });
     const named = { from_agent_id: 'bob', to_agent_id: 'cyd', trajectory_id };
     expect(await refusalOf(cairn.handoffs.create({ ...named, scope_id }))).toMatchObject({
       ...notParty,
@@ -204,10 +205,7 @@ onEveryTarget('handoffs', (test) => {
     const box_id = accepted.context_box_id!;
     const { cards } = await bob.boxes.cards({ box_id });
     expect(cards.map(({ content }) => content)).toEqual(['one', 'two', 'three']);
-    expect(await bob.boxes.load({ box_id })).toMatchObject({
-      agent_id: 'bob',
-      sealed_at: expect.any(String),
-    });
+    expect(await bob.boxes.load({ box_id })).toMatchObject({ agent_id: 'bob', sealed_at: expect.any(String) });
     expect(await refusalOf(ann.boxes.load({ box_id }))).toMatchObject({ status: 403 });
 
     for (const { scope_id } of [old, nested])
@@ -216,16 +214,10 @@ onEveryTarget('handoffs', (test) => {
     expect(await say(bob, scope.scope_id, 'four')).toMatchObject({ sequence: 4 });
     // What the scopes held is erased by itself, but for what the new one and the box keep.
     for (const { scope_id } of [old, nested])
-      await until(
-        'the erasure',
-        async () => (await cairn.scopes.get({ scope_id })).erasure?.state === 'done',
-      );
+      await until('the erasure', async () => (await cairn.scopes.get({ scope_id })).erasure?.state === 'done');
     expect(await contentsOf(bob, scope.scope_id)).toEqual(['one', 'two', 'three', 'four']);
     expect(await bob.turns.get({ turn_id: ids[0]! })).toMatchObject({ scope_id: scope.scope_id });
-    expect(await wordsLeft(test().store, team.tenant, 'cards', ['one', 'deep', 'stays'])).toEqual([
-      'one',
-      'stays',
-    ]);
+    expect(await wordsLeft(test().store, team.tenant, 'cards', ['one', 'deep', 'stays'])).toEqual(['one', 'stays']);
 
     const thread = await cairn.packets.thread({ thread_id: trajectory_id, limit: 500 });
     const packets = thread.packets.filter(({ packet_type }) => packet_type !== 'cairn.message.sent');
@@ -238,10 +230,7 @@ onEveryTarget('handoffs', (test) => {
       'cairn.handoff.accepted',
       'cairn.trajectory.updated',
     ]);
-    expect(packets[from + 3]!.payload).toMatchObject({
-      new_scope_id: scope.scope_id,
-      context_box_id: box_id,
-    });
+    expect(packets[from + 3]!.payload).toMatchObject({ new_scope_id: scope.scope_id, context_box_id: box_id });
     expect(packets[from + 4]!.payload).toMatchObject({ fields: ['agent_id'], agent_id: 'bob' });
   });
 
@@ -282,8 +271,7 @@ onEveryTarget('handoffs', (test) => {
     const { handoff_id } = await someHandoff(team);
     const before = await latestToken(cairn);
     for (const verb of ['accept', 'reject', 'complete'] as const) {
-      for (const api of [ann, cyd])
-        expect(await refusalOf(api.handoffs[verb]({ handoff_id }))).toMatchObject(notParty);
+      for (const api of [ann, cyd]) expect(await refusalOf(api.handoffs[verb]({ handoff_id }))).toMatchObject(notParty);
       const named = cairn.handoffs[verb]({ handoff_id, agent_id: 'ann' });
       expect(await refusalOf(named)).toMatchObject(notParty);
       expect(await refusalOf(bob.handoffs[verb]({ handoff_id, agent_id: 'ann' }))).toMatchObject({
@@ -294,9 +282,7 @@ onEveryTarget('handoffs', (test) => {
       expect(await refusalOf(nobody)).toMatchObject(notFound);
     }
     expect(await latestToken(cairn)).toBe(before);
-    expect(await cairn.handoffs.accept({ handoff_id, agent_id: 'bob' })).toMatchObject({
-      status: 'Accepted',
-    });
+    expect(await cairn.handoffs.accept({ handoff_id, agent_id: 'bob' })).toMatchObject({ status: 'Accepted' });
     expect(await bob.handoffs.complete({ handoff_id })).toMatchObject({ status: 'Completed' });
   });
 
@@ -310,10 +296,7 @@ onEveryTarget('handoffs', (test) => {
       Rejected: ['reject'],
       Completed: ['accept', 'complete'],
     };
-    const allowed: Record<string, readonly string[]> = {
-      Initiated: ['Accepted', 'Rejected'],
-      Accepted: ['Completed'],
-    };
+    const allowed: Record<string, readonly string[]> = { Initiated: ['Accepted', 'Rejected'], Accepted: ['Completed'] };
     for (const [status, path] of Object.entries(into)) {
       for (const [verb, to] of Object.entries(moves) as [keyof typeof moves, HandoffStatus][]) {
         const { handoff_id } = await someHandoff(team);

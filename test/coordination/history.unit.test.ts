@@ -17,12 +17,7 @@ const call = (op: string, args: object, at: number, back?: number, value?: objec
   }) as Call;
 
 const grant = (lock_id: string, token: number, at: number, back: number, until: number, mode = 'Exclusive') =>
-  call('acquire', { resource_id: 'a' }, at, back, {
-    lock_id,
-    mode,
-    fencing_token: token,
-    expires_at: iso(until),
-  });
+  call('acquire', { resource_id: 'a' }, at, back, { lock_id, mode, fencing_token: token, expires_at: iso(until) });
 
 describe('locks', () => {
   it('two at once', () => {
@@ -34,9 +29,7 @@ describe('locks', () => {
 
   it('no fault when the first was released or over', () => {
     const release = call('release', { lock_id: 'x' }, 1040, 1045, {});
-    expect(
-      faultsOf([grant('x', 1, 1000, 1001, 1100), release, grant('y', 2, 1050, 1051, 1200)], nothing),
-    ).toEqual([]);
+    expect(faultsOf([grant('x', 1, 1000, 1001, 1100), release, grant('y', 2, 1050, 1051, 1200)], nothing)).toEqual([]);
     expect(faultsOf([grant('x', 1, 1000, 1001, 1040), grant('y', 2, 1050, 1051, 1200)], nothing)).toEqual([]);
   });
 
@@ -57,8 +50,7 @@ describe('locks', () => {
 
 describe('messages', () => {
   const sent = (id: string) => call('send', {}, 1, 2, { message_id: id });
-  const ack = (id: string, back?: number) =>
-    call('acknowledge', { message_id: id }, 5, back, back ? {} : undefined);
+  const ack = (id: string, back?: number) => call('acknowledge', { message_id: id }, 5, back, back ? {} : undefined);
   const got = (at: number, ...list: [string, number, number][]) =>
     call('receive', {}, at, at + 1, {
       messages: list.map(([message_id, seq, attempt]) => ({
@@ -75,9 +67,7 @@ describe('messages', () => {
     expect(faultsOf([sent('m')], { ...nothing, unacknowledged: ['m'] })).toEqual([]);
     expect(faultsOf([sent('m'), ack('m', 6)], nothing)).toEqual([]);
     expect(faultsOf([sent('m'), ack('m')], nothing)).toEqual([]);
-    expect(faultsOf([sent('m'), ack('m', 6), ack('m', 7)], nothing)).toEqual([
-      'message m was acknowledged 2 times',
-    ]);
+    expect(faultsOf([sent('m'), ack('m', 6), ack('m', 7)], nothing)).toEqual(['message m was acknowledged 2 times']);
     expect(faultsOf([sent('m'), ack('m', 6)], { ...nothing, unacknowledged: ['m'] })).toHaveLength(1);
   });
 
@@ -109,9 +99,7 @@ describe('agent_turns', () => {
   });
 
   it('a step of one who came too late, something lost, something that was refused', () => {
-    expect(
-      faultsOf([claim(1, 1), claim(2, 10), step('append', 1, 20, 'm')], at('running', 'm')),
-    ).toHaveLength(1);
+    expect(faultsOf([claim(1, 1), claim(2, 10), step('append', 1, 20, 'm')], at('running', 'm'))).toHaveLength(1);
     expect(faultsOf([step('append', 1, 5, 'm')], at('running'))).toEqual(['agent_turn t lost m']);
     expect(faultsOf([], at('running', 'm'))).toEqual(['agent_turn t has m, which was refused']);
     const maybe = call('append', { agent_turn_id: 't', mark: 'm' }, 5);

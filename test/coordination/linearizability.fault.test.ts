@@ -67,9 +67,7 @@ async function finalOf(api: Api): Promise<Final> {
   const turns: Record<string, { status: string; marks: string[] }> = {};
   for (const { agent_turn_id, output_box_id, status } of agent_turns) {
     const { cards } = await api.boxes.cards({ box_id: output_box_id, limit: 500 });
-    const marks = cards
-      .filter(({ metadata }) => metadata.type === undefined)
-      .map(({ content }) => content as string);
+    const marks = cards.filter(({ metadata }) => metadata.type === undefined).map(({ content }) => content as string);
     turns[agent_turn_id] = { status, marks };
   }
   return { unacknowledged: messages.map(({ message_id }) => message_id), turns };

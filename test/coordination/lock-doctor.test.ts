@@ -10,8 +10,7 @@ onEveryTarget('the doctor on locks', (test) => {
     ['healthy ones', (tenant) => sql`SELECT ${tenant} AS tenant_id`, []],
     [
       'two that hold one resource',
-      (tenant, lock_id) =>
-        sql`UPDATE locks SET resource_id = 'a' WHERE tenant_id = ${tenant} AND lock_id = ${lock_id}`,
+      (tenant, lock_id) => sql`UPDATE locks SET resource_id = 'a' WHERE tenant_id = ${tenant} AND lock_id = ${lock_id}`,
       ['file a is held by 2'],
     ],
     [
@@ -21,8 +20,7 @@ onEveryTarget('the doctor on locks', (test) => {
     ],
     [
       'a token beyond the last',
-      (tenant, lock_id) =>
-        sql`UPDATE locks SET token = 5 WHERE tenant_id = ${tenant} AND lock_id = ${lock_id}`,
+      (tenant, lock_id) => sql`UPDATE locks SET token = 5 WHERE tenant_id = ${tenant} AND lock_id = ${lock_id}`,
       ['lock <id> has token 5, the last one is 1'],
     ],
   ])('LOCK-1 LOCK-9 %s', async (_, harm, expected) => {
@@ -38,8 +36,7 @@ onEveryTarget('the doctor on locks', (test) => {
     });
     await driver.write(tenant, (tx) => tx.send(harm(tenant, lock_id)));
     const found = [];
-    for (const { broken } of lockChecks)
-      found.push(...(await driver.long<{ what: string }>(tenant, broken())));
+    for (const { broken } of lockChecks) found.push(...(await driver.long<{ what: string }>(tenant, broken())));
     expect(found.map(({ what }) => what.replace(lock_id, '<id>'))).toEqual(expected);
   });
 });

@@ -146,13 +146,8 @@ for (const kind of databases()) {
 
     it('LOCK-9 a write that carries a token counts only while the lock is held with it', async () => {
       const [ann, bob] = [apis[0]!, apis[1]!];
-      const { lock_id, fencing_token } = await ann.locks.acquire({
-        ...file,
-        holder_agent_id: 'ann',
-        lease_ms: 400,
-      });
-      const write = (id: string, token: number) =>
-        bob.cards.add({ content: 'x' }, { fencing_token: `${id}:${token}` });
+      const { lock_id, fencing_token } = await ann.locks.acquire({ ...file, holder_agent_id: 'ann', lease_ms: 400 });
+      const write = (id: string, token: number) => bob.cards.add({ content: 'x' }, { fencing_token: `${id}:${token}` });
       await write(lock_id, fencing_token!);
       const over = { code: 'LOCK_EXPIRED', status: 409 };
       const { total } = await ann.cards.list();

@@ -10,11 +10,7 @@ import { onEveryTarget, refusalOf } from '../support/targets.js';
 type Asked = Parameters<Api['locks']['acquire']>[0];
 
 const file = { resource_type: 'file', resource_id: 'main.ts' };
-const by = (holder_agent_id: string, more: Partial<Asked> = {}): Asked => ({
-  ...file,
-  holder_agent_id,
-  ...more,
-});
+const by = (holder_agent_id: string, more: Partial<Asked> = {}): Asked => ({ ...file, holder_agent_id, ...more });
 const patient = (holder_agent_id: string, more: Partial<Asked> = {}): Asked =>
   by(holder_agent_id, { timeout_ms: 20_000, ...more });
 const shared = { mode: 'Shared' as const };
@@ -27,9 +23,7 @@ async function inLine(cairn: Api, asked: Asked) {
   let settled = false;
   const lock = cairn.locks.acquire({ ...asked, lock_id }).finally(() => (settled = true));
   lock.catch(() => undefined);
-  await until('a place in line', async () =>
-    (await cairn.locks.list()).locks.some((one) => one.lock_id === lock_id),
-  );
+  await until('a place in line', async () => (await cairn.locks.list()).locks.some((one) => one.lock_id === lock_id));
   return { lock_id, lock, hasIt: () => settled };
 }
 
@@ -105,10 +99,7 @@ onEveryTarget('locks', (test) => {
     const cairn = await test().freshTenant();
     const first = await cairn.locks.acquire(by('ann', shared));
     const exclusive = await inLine(cairn, patient('bob'));
-    const readers = [
-      await inLine(cairn, patient('cyn', shared)),
-      await inLine(cairn, patient('dan', shared)),
-    ];
+    const readers = [await inLine(cairn, patient('cyn', shared)), await inLine(cairn, patient('dan', shared))];
     const last = await inLine(cairn, patient('eve'));
     // A shared lock is free beside the one that is held, but not before the one that asked earlier.
     expect(await refusalOf(cairn.locks.acquire(by('fay', shared)))).toMatchObject(conflict);
@@ -129,9 +120,7 @@ onEveryTarget('locks', (test) => {
   it('LOCK-4 however many follow each other are granted together, and those whose lease is over make way', async () => {
     const cairn = await test().freshTenant();
     const { lock_id } = await cairn.locks.acquire(by('ann'));
-    const asked = Array.from({ length: 20 }, (_, i) =>
-      patient(`reader-${i}`, { ...shared, lease_ms: 60_000 }),
-    );
+    const asked = Array.from({ length: 20 }, (_, i) => patient(`reader-${i}`, { ...shared, lease_ms: 60_000 }));
     const readers = asked.map((one) => cairn.locks.acquire(one));
     await until('all to wait', async () => (await cairn.locks.list()).total === 21);
     await cairn.locks.release({ lock_id });
@@ -243,10 +232,7 @@ onEveryTarget('locks', (test) => {
     // To the clock of the database nothing was heard of bob for a minute; bob asks again, as it still waits.
     test().advance(60_000);
     expect(await expire(test(), tenant_id)).toBe(1);
-    await until(
-      'the place',
-      async () => (await cairn.locks.get({ lock_id: bob.lock_id })).state === 'waiting',
-    );
+    await until('the place', async () => (await cairn.locks.get({ lock_id: bob.lock_id })).state === 'waiting');
     await cairn.locks.release({ lock_id });
     expect(await bob.lock).toMatchObject({ lock_id: bob.lock_id, state: 'held', fencing_token: 2 });
   });
@@ -281,10 +267,7 @@ onEveryTarget('locks', (test) => {
       { ...asked, ...shared },
       { ...asked, lease_ms: 1000 },
     ])
-      expect(await refusalOf(cairn.locks.acquire(other))).toMatchObject({
-        code: 'ENTITY_ALREADY_EXISTS',
-        status: 409,
-      });
+      expect(await refusalOf(cairn.locks.acquire(other))).toMatchObject({ code: 'ENTITY_ALREADY_EXISTS', status: 409 });
     await cairn.locks.release({ lock_id });
     expect(await refusalOf(cairn.locks.acquire(asked))).toMatchObject({ code: 'ENTITY_GONE', status: 410 });
   });
@@ -375,23 +358,14 @@ onEveryTarget('locks', (test) => {
       'released ann 1',
       'acquired cyn 2',
     ]);
-    expect(events[0]!.payload).toMatchObject({
-      ...file,
-      mode: 'Exclusive',
-      entity: { type: 'Lock', id: lock_id },
-    });
+    expect(events[0]!.payload).toMatchObject({ ...file, mode: 'Exclusive', entity: { type: 'Lock', id: lock_id } });
   });
 
   it('LOCK-15 an agent that falls silent, or is unregistered, gives up what it holds and waits for', async () => {
     const cairn = await test().freshTenant();
     const { tenant_id } = await cairn.auth.whoami();
     for (const agent_id of ['ann', 'bob'])
-      await cairn.agents.register({
-        agent_id,
-        agent_type: 'a',
-        capabilities: ['x'],
-        offline_after_ms: 60_000,
-      });
+      await cairn.agents.register({ agent_id, agent_type: 'a', capabilities: ['x'], offline_after_ms: 60_000 });
     const { lock_id } = await cairn.locks.acquire(by('ann', { lease_ms: 600_000 }));
     const bob = await inLine(cairn, patient('bob'));
     const cyn = await inLine(cairn, patient('cyn'));
@@ -401,12 +375,7 @@ onEveryTarget('locks', (test) => {
     expect(await cyn.lock).toMatchObject({ holder_agent_id: 'cyn', fencing_token: 2 });
     expect(await cairn.locks.get({ lock_id })).toMatchObject({ state: 'released' });
 
-    await cairn.agents.register({
-      agent_id: 'dan',
-      agent_type: 'a',
-      capabilities: ['x'],
-      offline_after_ms: 60_000,
-    });
+    await cairn.agents.register({ agent_id: 'dan', agent_type: 'a', capabilities: ['x'], offline_after_ms: 60_000 });
     const dan = await cairn.locks.acquire(by('dan', { resource_id: 'other.ts', lease_ms: 600_000 }));
     test().advance(60_000);
     await expire(test(), tenant_id);

@@ -5,8 +5,7 @@ import type { LockMode } from '#cairn/coordination/locks/model.js';
 import { grantable } from '#cairn/coordination/locks/rules.js';
 import { notePlans, type Plans } from '../support/inspect/plans.js';
 
-const modes = (letters: string): LockMode[] =>
-  [...letters].map((letter) => (letter === 'x' ? 'Exclusive' : 'Shared'));
+const modes = (letters: string): LockMode[] => [...letters].map((letter) => (letter === 'x' ? 'Exclusive' : 'Shared'));
 
 describe('who is granted next', () => {
   it.each([

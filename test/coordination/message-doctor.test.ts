@@ -16,20 +16,17 @@ onEveryTarget('the doctor on messages', (test) => {
     ],
     [
       'a delivery of what was erased',
-      (tenant, id) =>
-        sql`UPDATE messages SET erased_at = 1 WHERE tenant_id = ${tenant} AND message_id = ${id}`,
+      (tenant, id) => sql`UPDATE messages SET erased_at = 1 WHERE tenant_id = ${tenant} AND message_id = ${id}`,
       ['message <id> in agent:bob'],
     ],
     [
       'a wrong count of those that had it',
-      (tenant, id) =>
-        sql`UPDATE messages SET acknowledged = 1 WHERE tenant_id = ${tenant} AND message_id = ${id}`,
+      (tenant, id) => sql`UPDATE messages SET acknowledged = 1 WHERE tenant_id = ${tenant} AND message_id = ${id}`,
       ['message <id> counts 1 of 1, there are 0 of 1'],
     ],
     [
       'a lease of what is not there',
-      (tenant) =>
-        sql`UPDATE leases SET subject_id = 'agent:bob 0' WHERE tenant_id = ${tenant} AND kind = 'message'`,
+      (tenant) => sql`UPDATE leases SET subject_id = 'agent:bob 0' WHERE tenant_id = ${tenant} AND kind = 'message'`,
       ['a lease of message agent:bob 0'],
     ],
   ])('MSG-1 %s', async (_, harm, expected) => {

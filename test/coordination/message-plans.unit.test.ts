@@ -39,18 +39,12 @@ describe('messages', () => {
   });
 
   it('let go of what is on its way to an agent, by its readers', async () => {
-    const lines = await plans.plansOf(() =>
-      plans.store.driver.write('default', (tx) => releaseDeliveries(tx, 'r1')),
-    );
-    expect(lines).toEqual([
-      expect.stringMatching(/leases_of_readers \(tenant_id=\? AND holder>\? AND holder<\?\)/),
-    ]);
+    const lines = await plans.plansOf(() => plans.store.driver.write('default', (tx) => releaseDeliveries(tx, 'r1')));
+    expect(lines).toEqual([expect.stringMatching(/leases_of_readers \(tenant_id=\? AND holder>\? AND holder<\?\)/)]);
   });
 
   it('list what waits in a mailbox, by the index of that', async () => {
-    const lines = await plans.plansOf(() =>
-      plans.cairn.messages.list({ to_agent: 'r1', unacknowledged: true }),
-    );
+    const lines = await plans.plansOf(() => plans.cairn.messages.list({ to_agent: 'r1', unacknowledged: true }));
     const deliveries = lines.filter((line) => /^SEARCH d /.test(line));
     expect(deliveries.length).toBeGreaterThan(1);
     expect(deliveries.filter((line) => !line.includes('deliveries_open'))).toEqual([]);

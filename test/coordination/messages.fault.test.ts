@@ -29,11 +29,7 @@ class Reader {
   #tell: () => void = () => undefined;
 
   constructor(database: string, agent_id: string, mode: 'hold' | 'read') {
-    this.#child = fork(join(import.meta.dirname, '../support/children/messages.mjs'), [
-      database,
-      agent_id,
-      mode,
-    ]);
+    this.#child = fork(join(import.meta.dirname, '../support/children/messages.mjs'), [database, agent_id, mode]);
     this.#child.on('message', (told: Told) => {
       this.told.push(told);
       this.#tell();
@@ -149,10 +145,7 @@ describe.each(kinds)('messages between stores on %s', (kind) => {
     // The last word of a reader that was killed may be missing, but not what it did.
     const { total } = await apis[0]!.messages.list({ to_agent: 'bob', unacknowledged: true });
     expect(total).toBe(0);
-    const { packets } = await apis[0]!.packets.list({
-      packet_type: 'cairn.message.acknowledged',
-      limit: 500,
-    });
+    const { packets } = await apis[0]!.packets.list({ packet_type: 'cairn.message.acknowledged', limit: 500 });
     const told = packets.filter(({ payload }) => payload!.agent_id === 'bob');
     expect(told.length).toBe(sent.length);
     expect(sent.length - acknowledged.length).toBeLessThanOrEqual(2);
@@ -167,12 +160,8 @@ describe.each(kinds)('messages between stores on %s', (kind) => {
     expect(await take('second')).toEqual([]);
     const waiting = take('second', 20_000);
     await sleep(50);
-    await stores[0]!.driver.write(TENANT, (tx) =>
-      releaseDeliveriesOf({ call, tx, now: call.driver.now() }, 'ci'),
-    );
-    await stores[0]!.driver.write(TENANT, (tx) =>
-      releaseDeliveriesOf({ call, tx, now: call.driver.now() }, 'cid'),
-    );
+    await stores[0]!.driver.write(TENANT, (tx) => releaseDeliveriesOf({ call, tx, now: call.driver.now() }, 'ci'));
+    await stores[0]!.driver.write(TENANT, (tx) => releaseDeliveriesOf({ call, tx, now: call.driver.now() }, 'cid'));
     expect(await within(10_000, waiting, 'the message to come again')).toEqual(['1']);
 
     offset += 30_001;
@@ -223,11 +212,7 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
     };
     const expires_at = new Date(store.driver.now() + 60_000).toISOString();
     const send = (word: string, type: string, more: object) =>
-      api.messages.send({
-        ...note('bob', `${word} ${'.'.repeat(9000)} ${word}`),
-        message_type: type,
-        ...more,
-      });
+      api.messages.send({ ...note('bob', `${word} ${'.'.repeat(9000)} ${word}`), message_type: type, ...more });
     await send(words[0]!, words[1]!, { expires_at });
     await send(words[2]!, words[3]!, { trajectory_id });
     expect(found()).toEqual(words);

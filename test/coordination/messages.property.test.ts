@@ -48,10 +48,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       by: fc.constantFrom(...READERS),
     }),
   },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant('wait' as const), part: fc.constantFrom(0.6, 1.1) }),
-  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), part: fc.constantFrom(0.6, 1.1) }) },
 );
 
 /** A message as the rules see it. */
@@ -77,8 +74,7 @@ class Model {
         (other, i) =>
           i < this.all.indexOf(one) &&
           !other.acknowledged &&
-          [other.mailbox, other.from, other.priority].join() ===
-            [one.mailbox, one.from, one.priority].join() &&
+          [other.mailbox, other.from, other.priority].join() === [one.mailbox, one.from, one.priority].join() &&
           this.flying(other) &&
           other.lease!.reader !== reader,
       );
@@ -153,8 +149,7 @@ async function follow(test: TestStore, steps: readonly Step[]): Promise<void> {
   for (const reader of READERS)
     while ((await receive(reader, 10)) > 0)
       for (const one of model.all)
-        if (!one.acknowledged && one.lease?.reader === reader && model.flying(one))
-          await acknowledge(one, reader);
+        if (!one.acknowledged && one.lease?.reader === reader && model.flying(one)) await acknowledge(one, reader);
   expect(model.all.filter(({ acknowledged }) => !acknowledged)).toEqual([]);
   const { total } = await cairn.messages.list({ unacknowledged: true });
   expect(total).toBe(0);

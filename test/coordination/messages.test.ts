@@ -59,14 +59,10 @@ onEveryTarget('messages', (test) => {
           code: 'INVALID_INPUT',
         });
       const ann = await post.as('ann');
-      expect(await ann.messages.send({ to_agent_id: 'bob', ...rest })).toMatchObject({
-        from_agent_id: 'ann',
-      });
+      expect(await ann.messages.send({ to_agent_id: 'bob', ...rest })).toMatchObject({ from_agent_id: 'ann' });
       const forged = { from_agent_id: 'bob', to_agent_id: 'bob', ...rest };
       expect(await refusalOf(ann.messages.send(forged))).toMatchObject(forbidden('key_agent'));
-      expect(await post.cairn.messages.send({ to_agent_id: 'bob', ...rest })).toMatchObject({
-        from_agent_id: null,
-      });
+      expect(await post.cairn.messages.send({ to_agent_id: 'bob', ...rest })).toMatchObject({ from_agent_id: null });
     });
 
     it('MSG-3 refuses what names something that is not there, and a time that is over', async () => {
@@ -96,9 +92,7 @@ onEveryTarget('messages', (test) => {
       expect(sent[2]).toEqual(sent[0]);
       expect(sent[0]).toMatchObject({ recipients: 1, seq: expect.any(Number) });
       expect(await post.cairn.messages.get({ message_id })).toEqual(sent[0]);
-      expect(await refusalOf(post.send('other', { message_id }))).toMatchObject({
-        code: 'ENTITY_ALREADY_EXISTS',
-      });
+      expect(await refusalOf(post.send('other', { message_id }))).toMatchObject({ code: 'ENTITY_ALREADY_EXISTS' });
       const key = { idempotency_key: 'once' };
       const input = { to_agent_id: 'bob', message_type: 'note', payload: 'keyed' };
       const keyed = await Promise.all([1, 2].map(() => post.cairn.messages.send(input, key)));
@@ -143,9 +137,7 @@ onEveryTarget('messages', (test) => {
       expect(await post.take('bob')).toEqual([]);
       expect(await refusalOf(post.cairn.messages.receive({}))).toMatchObject({ code: 'INVALID_INPUT' });
       const bob = await post.as('bob');
-      expect(await refusalOf(bob.messages.receive({ agent_id: 'ann' }))).toMatchObject(
-        forbidden('key_agent'),
-      );
+      expect(await refusalOf(bob.messages.receive({ agent_id: 'ann' }))).toMatchObject(forbidden('key_agent'));
     });
 
     it('MSG-7 hands out again what is not acknowledged in time, before what came later', async () => {
@@ -246,30 +238,21 @@ onEveryTarget('messages', (test) => {
         post.cairn.messages.acknowledge({ message_id, ...(agent_id === undefined ? {} : { agent_id }) });
       const all = await post.send('all', { to_agent_type: 'reviewer', fan_out: 'all' });
       expect(await refusalOf(acknowledge(all.message_id))).toMatchObject({ code: 'INVALID_INPUT' });
-      expect(await refusalOf(acknowledge(all.message_id, 'w1'))).toMatchObject(
-        forbidden('message_recipient'),
-      );
-      expect(await acknowledge(all.message_id, 'r1')).toMatchObject({
-        acknowledged: 1,
-        acknowledged_at: null,
-      });
+      expect(await refusalOf(acknowledge(all.message_id, 'w1'))).toMatchObject(forbidden('message_recipient'));
+      expect(await acknowledge(all.message_id, 'r1')).toMatchObject({ acknowledged: 1, acknowledged_at: null });
       expect(await refusalOf(acknowledge(all.message_id, 'r1'))).toMatchObject({ code: 'STATE_CONFLICT' });
       expect(await post.take('r1')).toEqual([]);
       const r2 = await post.as('r2');
       const named = { message_id: all.message_id, agent_id: 'r1' };
       expect(await refusalOf(r2.messages.acknowledge(named))).toMatchObject(forbidden('key_agent'));
-      expect(await r2.messages.acknowledge({ message_id: all.message_id })).toMatchObject({
-        acknowledged: 2,
-      });
+      expect(await r2.messages.acknowledge({ message_id: all.message_id })).toMatchObject({ acknowledged: 2 });
 
       const unread = await post.send('unread', { to_agent_type: 'reviewer' });
       expect(await refusalOf(acknowledge(unread.message_id, 'w1'))).toMatchObject({ code: 'FORBIDDEN' });
       expect(await acknowledge(unread.message_id, 'r2')).toMatchObject({ acknowledged: 1 });
       const one = await post.send('one', { to_agent_type: 'reviewer' });
       expect(await post.take('r1')).toEqual(['one']);
-      expect(await refusalOf(acknowledge(one.message_id, 'r2'))).toMatchObject(
-        forbidden('message_recipient'),
-      );
+      expect(await refusalOf(acknowledge(one.message_id, 'r2'))).toMatchObject(forbidden('message_recipient'));
       expect(await acknowledge(one.message_id, 'r1')).toMatchObject({ acknowledged: 1 });
       const none = await post.send('none', { to_agent_type: 'tester', fan_out: 'all' });
       expect(await refusalOf(acknowledge(none.message_id))).toMatchObject({ code: 'STATE_CONFLICT' });
@@ -323,10 +306,7 @@ onEveryTarget('messages', (test) => {
       expect([payloads(page.messages), page.total]).toEqual([['1', '2'], 3]);
       const rest = await post.cairn.messages.list({ to_agent: 'r1', limit: 2, cursor: page.next_cursor! });
       expect([payloads(rest.messages), rest.next_cursor]).toEqual([['3'], null]);
-      expect(payloads((await post.cairn.messages.list({ to_agent: 'r1', offset: 1 })).messages)).toEqual([
-        '2',
-        '3',
-      ]);
+      expect(payloads((await post.cairn.messages.list({ to_agent: 'r1', offset: 1 })).messages)).toEqual(['2', '3']);
       expect(await post.take('r1')).toEqual(['3', '2']);
     });
 
@@ -346,9 +326,7 @@ onEveryTarget('messages', (test) => {
       expect(await r1.messages.get({ message_id: own.message_id })).toEqual(own);
       const { message_id } = hidden;
       expect(await refusalOf(r1.messages.get({ message_id }))).toMatchObject({ code: 'MESSAGE_NOT_FOUND' });
-      expect(await refusalOf(r1.messages.acknowledge({ message_id }))).toMatchObject({
-        code: 'MESSAGE_NOT_FOUND',
-      });
+      expect(await refusalOf(r1.messages.acknowledge({ message_id }))).toMatchObject({ code: 'MESSAGE_NOT_FOUND' });
     });
 
     it('MSG-16 streams messages as they come, and those again that were not acknowledged', async () => {
@@ -364,8 +342,7 @@ onEveryTarget('messages', (test) => {
         expect(token.split('.')[1]).toBe(String(message.seq));
         seen.push(`${message.payload} ${message.delivery.attempt}`);
         if (seen.length === 1) await post.send('after');
-        if (message.delivery.attempt === 2)
-          await post.cairn.messages.acknowledge({ message_id: message.message_id });
+        if (message.delivery.attempt === 2) await post.cairn.messages.acknowledge({ message_id: message.message_id });
         if (seen.includes('before 2') && seen.includes('after 2')) break;
       }
       stop.abort();
@@ -386,11 +363,7 @@ onEveryTarget('messages', (test) => {
       const message_id = randomUUID();
       const soon = { message_id, expires_at: inAnHour(), trajectory_id };
       await post.send('secret', soon);
-      const all = await post.send('all', {
-        to_agent_type: 'reviewer',
-        fan_out: 'all',
-        expires_at: inAnHour(),
-      });
+      const all = await post.send('all', { to_agent_type: 'reviewer', fan_out: 'all', expires_at: inAnHour() });
       await post.send('stays');
       expect(await post.take('bob', { lease_ms: 2 * HOUR_MS })).toEqual(['secret', 'all', 'stays']);
       test().advance(HOUR_MS + 1);
@@ -398,10 +371,7 @@ onEveryTarget('messages', (test) => {
         for (const id of [message_id, all.message_id])
           for (const refused of [post.cairn.messages.get, post.cairn.messages.acknowledge])
             expect(await refusalOf(refused({ message_id: id }))).toMatchObject({ code: 'MESSAGE_NOT_FOUND' });
-        expect(await refusalOf(post.send('secret', soon))).toMatchObject({
-          code: 'ENTITY_GONE',
-          status: 410,
-        });
+        expect(await refusalOf(post.send('secret', soon))).toMatchObject({ code: 'ENTITY_GONE', status: 410 });
         expect(payloads((await post.cairn.messages.list()).messages)).toEqual(['stays']);
         expect((await post.cairn.messages.list({ to_agent: 'bob' })).total).toBe(1);
         expect(await post.take('r2')).toEqual([]);
@@ -417,22 +387,14 @@ onEveryTarget('messages', (test) => {
     it('MSG-18 deleting a trajectory erases the messages that name it, or what is below it', async () => {
       const post = await openPost(test());
       const { trajectory_id } = await post.cairn.trajectories.create({ name: 'task' });
-      const part = await post.cairn.trajectories.create({
-        name: 'part',
-        parent_trajectory_id: trajectory_id,
-      });
-      const { scope_id } = await post.cairn.scopes.create({
-        trajectory_id: part.trajectory_id,
-        name: 'work',
-      });
+      const part = await post.cairn.trajectories.create({ name: 'part', parent_trajectory_id: trajectory_id });
+      const { scope_id } = await post.cairn.scopes.create({ trajectory_id: part.trajectory_id, name: 'work' });
       const about = [await post.send('1', { trajectory_id }), await post.send('2', { scope_id })];
       await post.send('3');
       expect(await post.take('bob', { limit: 1 })).toEqual(['1']);
       await post.cairn.trajectories.delete({ trajectory_id });
       for (const { message_id } of about)
-        expect(await refusalOf(post.cairn.messages.get({ message_id }))).toMatchObject({
-          code: 'MESSAGE_NOT_FOUND',
-        });
+        expect(await refusalOf(post.cairn.messages.get({ message_id }))).toMatchObject({ code: 'MESSAGE_NOT_FOUND' });
       expect(await post.take('bob')).toEqual(['3']);
       expect(payloads((await post.cairn.messages.list()).messages)).toEqual(['3']);
       const again = { message_id: about[0]!.message_id };

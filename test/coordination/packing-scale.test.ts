@@ -18,8 +18,7 @@ for (const kind of kinds) {
     let drop: () => Promise<void>;
     let cairn: Api;
     const ids = Array.from({ length: CARDS }, (_, i) => `card-${i}`);
-    const api = (agent_id: string | null) =>
-      store.api({ tenant_id: 'default', agent_id, role: 'admin', key_id: null });
+    const api = (agent_id: string | null) => store.api({ tenant_id: 'default', agent_id, role: 'admin', key_id: null });
 
     beforeAll(async () => {
       const fresh = await freshDatabase(kind);

@@ -18,17 +18,14 @@ type Recipe = Exclude<Packing['handover'], string>;
 
 const bad = { code: 'INVALID_INPUT', status: 400 };
 const noBox = { code: 'BOX_NOT_FOUND', status: 404 };
-const config = (context_packing_config: Recipe['context_packing_config']): Recipe => ({
-  context_packing_config,
-});
+const config = (context_packing_config: Recipe['context_packing_config']): Recipe => ({ context_packing_config });
 const packing = (given: Record<string, unknown>, handover: Packing['handover'] = 'instruction'): Packing => ({
   tool_suffix: 'delegate',
   source_agent_id: 'planner',
   arguments: { profile_name: PROFILE, ...given },
   handover,
 });
-const boxesFrom = (...include_boxes_from_args: string[]) =>
-  config({ inherit_context: { include_boxes_from_args } });
+const boxesFrom = (...include_boxes_from_args: string[]) => config({ inherit_context: { include_boxes_from_args } });
 
 /** A box that who packs may see. */
 const boxOf = (cairn: Api, box_id: string, words: string[], agent_id = 'planner'): Promise<string> =>
@@ -63,11 +60,7 @@ onEveryTarget('packing', (test) => {
     await expectNothingWritten(test(), cairn, async () => {
       const pack = (profile_name: unknown, handover: Packing['handover'] = {}) =>
         refusalOf(cairn.pmo.pack_context({ ...packing({}, handover), arguments: { profile_name } as never }));
-      const missing = {
-        code: 'PROFILE_NOT_FOUND',
-        status: 404,
-        message: expect.stringContaining('"nobody"'),
-      };
+      const missing = { code: 'PROFILE_NOT_FOUND', status: 404, message: expect.stringContaining('"nobody"') };
       expect(await pack('nobody')).toMatchObject(missing);
       expect(await pack(null, { target_profile_config: { profile_name: 'nobody' } })).toMatchObject(missing);
       expect(await pack(null)).toMatchObject({ ...bad, message: expect.stringContaining('profile_name') });
@@ -136,16 +129,7 @@ onEveryTarget('packing', (test) => {
 
   it('PACK-6 objects and lists stay JSON, anything else is text', async () => {
     const cairn = await withProfile(test());
-    const given = {
-      o: { a: [1, null] },
-      l: [1, 'x', {}],
-      s: 'text',
-      n: 4.5,
-      t: true,
-      f: false,
-      z: null,
-      e: '',
-    };
+    const given = { o: { a: [1, null] }, l: [1, 'x', {}], s: 'text', n: 4.5, t: true, f: false, z: null, e: '' };
     const cards = await packedBy(
       cairn,
       Object.keys(given).map((arg_key) => ({ arg_key })),
@@ -199,13 +183,7 @@ onEveryTarget('packing', (test) => {
     expect(await pack({ a: 'x' }, 'a')).toEqual(['x-1', 'x-2', 'x-3']);
     expect(await pack({ a: 7 }, 'a')).toEqual(['7-seven']);
     expect(await pack({ a: ['y', 'x', 'y'], b: 'z' }, 'a', 'b')).toEqual(['y-4', 'y-5', 'x-2', 'x-1', 'x-3']);
-    expect(await pack({ a: ['y', 'x'], b: 'z' }, 'b', 'absent', 'a')).toEqual([
-      'y-5',
-      'x-3',
-      'x-1',
-      'y-4',
-      'x-2',
-    ]);
+    expect(await pack({ a: ['y', 'x'], b: 'z' }, 'b', 'absent', 'a')).toEqual(['y-5', 'x-3', 'x-1', 'y-4', 'x-2']);
     expect(await pack({ a: [], b: ['empty', 7] }, 'a', 'b')).toEqual(['7-seven']);
     await cairn.boxes.fork({ box_id: 'x', new_box_id: 'fork', agent_id: 'planner' });
     await cairn.boxes.append({ box_id: 'fork', card_ids: ['y-4'] });
@@ -258,13 +236,7 @@ onEveryTarget('packing', (test) => {
     });
     const given = { instruction: 'do', more: 'so', input_box_ids: ['x'] };
     const { context_box_id } = await cairn.pmo.pack_context(packing(given, handover));
-    expect(await wordsIn(cairn, context_box_id)).toEqual([
-      '1',
-      '2',
-      'do',
-      'so',
-      { parent_agent_id: 'planner' },
-    ]);
+    expect(await wordsIn(cairn, context_box_id)).toEqual(['1', '2', 'do', 'so', { parent_agent_id: 'planner' }]);
   });
 
   it('PACK-12 gives the box, the profile box and all cards in order; the box is sealed and of who packed it', async () => {
@@ -274,16 +246,9 @@ onEveryTarget('packing', (test) => {
     const profile = await cairn.profiles.get({ name: PROFILE });
     const { context_box_id: box_id } = answer;
     const ids = (await cardsIn(cairn, box_id)).map(({ card_id }) => card_id);
-    expect(answer).toEqual({
-      context_box_id: box_id,
-      target_profile_box_id: profile.box_id,
-      attached_card_ids: ids,
-    });
+    expect(answer).toEqual({ context_box_id: box_id, target_profile_box_id: profile.box_id, attached_card_ids: ids });
     const { boxes } = await cairn.boxes.list({ agent_id: 'planner' });
-    expect(boxes.find((one) => one.box_id === box_id)).toMatchObject({
-      length: 3,
-      sealed_at: expect.any(String),
-    });
+    expect(boxes.find((one) => one.box_id === box_id)).toMatchObject({ length: 3, sealed_at: expect.any(String) });
     const sealed = { code: 'BOX_SEALED', status: 409 };
     expect(await refusalOf(cairn.boxes.append({ box_id, card_ids: ['x-1'] }))).toMatchObject(sealed);
     expect(await refusalOf(cairn.boxes.save({ box_id, card_ids: [], revision: 1 }))).toMatchObject(sealed);
@@ -305,11 +270,7 @@ onEveryTarget('packing', (test) => {
       ...packing({ input_box_ids }, boxesFrom('input_box_ids')),
       source_agent_id,
     });
-    const refused = {
-      code: 'FORBIDDEN',
-      status: 403,
-      details: { rule: 'box_owner_or_grant', box_id: 'of-ann' },
-    };
+    const refused = { code: 'FORBIDDEN', status: 403, details: { rule: 'box_owner_or_grant', box_id: 'of-ann' } };
     expect((await ann.pmo.pack_context(by('ann', 'of-ann'))).attached_card_ids).toEqual(['of-ann-1']);
     await expectNothingWritten(test(), cairn, async () => {
       expect(await refusalOf(bob.pmo.pack_context(by('bob', ['of-ann'])))).toMatchObject(refused);
@@ -352,9 +313,7 @@ onEveryTarget('packing', (test) => {
     const first = await cairn.pmo.pack_context(packing({ instruction: 'do' }), options);
     await expectNothingWritten(test(), cairn, async () => {
       expect(await cairn.pmo.pack_context(packing({ instruction: 'do' }), options)).toEqual(first);
-      expect(
-        await refusalOf(cairn.pmo.pack_context(packing({ instruction: 'else' }), options)),
-      ).toMatchObject({
+      expect(await refusalOf(cairn.pmo.pack_context(packing({ instruction: 'else' }), options))).toMatchObject({
         code: 'IDEMPOTENCY_CONFLICT',
       });
     });
@@ -368,9 +327,7 @@ onEveryTarget('packing', (test) => {
       tx.run(sql`UPDATE boxes SET length = 50001 WHERE tenant_id = ${tenant} AND agent_id = 'planner'`),
     );
     await expectNothingWritten(test(), cairn, async () => {
-      expect(
-        await refusalOf(cairn.pmo.pack_context(packing({ a: ['x', 'y'] }, boxesFrom('a')))),
-      ).toMatchObject({
+      expect(await refusalOf(cairn.pmo.pack_context(packing({ a: ['x', 'y'] }, boxesFrom('a'))))).toMatchObject({
         code: 'TOO_LARGE',
         details: { cards: 100_002, limit: 100_000 },
       });
@@ -382,13 +339,8 @@ onEveryTarget('packing', (test) => {
     const rules = [{ arg_key: 'ok' }, { arg_key: 'long' }];
     await expectNothingWritten(test(), cairn, async () => {
       const given = { ok: 'x', long: 'x'.repeat(1024 * 1024) };
-      const refused = await refusalOf(
-        cairn.pmo.pack_context(packing(given, config({ pack_arguments: rules }))),
-      );
-      expect(refused).toMatchObject({
-        code: 'TOO_LARGE',
-        message: expect.stringContaining('arguments.long'),
-      });
+      const refused = await refusalOf(cairn.pmo.pack_context(packing(given, config({ pack_arguments: rules }))));
+      expect(refused).toMatchObject({ code: 'TOO_LARGE', message: expect.stringContaining('arguments.long') });
     });
   });
 });

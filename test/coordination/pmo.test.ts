@@ -26,12 +26,7 @@ const fresh = { target_strategy: 'new' as const, target_ref: PROFILE, instructio
 /** Agents that are registered with the profile. */
 async function register(cairn: Api, ...agent_ids: string[]): Promise<void> {
   for (const agent_id of agent_ids)
-    await cairn.agents.register({
-      agent_id,
-      agent_type: 'worker',
-      capabilities: ['x'],
-      profile_name: PROFILE,
-    });
+    await cairn.agents.register({ agent_id, agent_type: 'worker', capabilities: ['x'], profile_name: PROFILE });
 }
 
 const acting = async (test: TestStore, cairn: Api, agent: string): Promise<Api> =>
@@ -81,13 +76,7 @@ onEveryTarget('delegating', (test) => {
     });
     expect(await cairn.agents.get({ agent_id: turn.agent_id })).toMatchObject({ parent_agent_id: 'planner' });
     const cards = await cardsIn(cairn, turn.context_box_id);
-    expect(cards.map(({ content }) => content)).toEqual([
-      'Look it up.',
-      '3',
-      '2',
-      '1',
-      { parent_agent_id: 'planner' },
-    ]);
+    expect(cards.map(({ content }) => content)).toEqual(['Look it up.', '3', '2', '1', { parent_agent_id: 'planner' }]);
     expect(cards[0]).toMatchObject({ card_id: turn.instruction_card_id, author_id: 'delegate_async' });
     expect(await wordsIn(cairn, turn.output_box_id)).toEqual([]);
     const facts = { agent_id: turn.agent_id, source_agent_id: 'planner', channel_id: 'chat-7', cards: 5 };
@@ -117,20 +106,12 @@ onEveryTarget('delegating', (test) => {
     const cairn = await withProfile(test());
     await register(cairn, 'worker');
     await cairn.agents.register({ agent_id: 'plain', agent_type: 'worker', capabilities: ['x'] });
-    await cairn.agents.register({
-      agent_id: 'lost',
-      agent_type: 'worker',
-      capabilities: ['x'],
-      profile_name: 'gone',
-    });
+    await cairn.agents.register({ agent_id: 'lost', agent_type: 'worker', capabilities: ['x'], profile_name: 'gone' });
     const finished = await someTrajectory(cairn);
     await cairn.trajectories.update({ trajectory_id: finished, status: 'Completed' });
     const delegate = (more: object) => refusalOf(cairn.pmo.delegate_async({ ...fresh, ...more }));
     await expectNothingWritten(test(), cairn, async () => {
-      expect(await delegate({ target_ref: 'nobody' })).toMatchObject({
-        code: 'PROFILE_NOT_FOUND',
-        status: 404,
-      });
+      expect(await delegate({ target_ref: 'nobody' })).toMatchObject({ code: 'PROFILE_NOT_FOUND', status: 404 });
       for (const target_strategy of ['reuse', 'clone']) {
         expect(await delegate({ target_strategy, target_ref: 'nobody' })).toMatchObject({
           code: 'AGENT_NOT_FOUND',
@@ -215,9 +196,7 @@ onEveryTarget('delegating', (test) => {
     const bob = await acting(test(), cairn, 'bob');
     expect((await wordsIn(bob, results[1]!)).at(-1)).toBe('for bob');
     for (const box_id of [results[0]!, results[2]!, results[3]!])
-      expect(await refusalOf(bob.boxes.cards({ box_id }))).toMatchObject({
-        details: { rule: 'box_owner_or_grant' },
-      });
+      expect(await refusalOf(bob.boxes.cards({ box_id }))).toMatchObject({ details: { rule: 'box_owner_or_grant' } });
   });
 
   it('PMO-5 a clone is like its original and inherits what that has put out; without target_ref it is one of the delegator', async () => {
@@ -282,11 +261,7 @@ onEveryTarget('delegating', (test) => {
   it('PMO-6 launch_principal is delegating to a new agent of a profile', async () => {
     const cairn = await withProfile(test());
     const answer = accepted(
-      await cairn.pmo.launch_principal({
-        profile_name: PROFILE,
-        instruction: 'lead',
-        source_agent_id: 'boss',
-      }),
+      await cairn.pmo.launch_principal({ profile_name: PROFILE, instruction: 'lead', source_agent_id: 'boss' }),
     );
     const cards = await cardsIn(cairn, answer.context_box_id);
     expect(cards).toMatchObject([
@@ -295,9 +270,7 @@ onEveryTarget('delegating', (test) => {
     ]);
     const second = accepted(await cairn.pmo.launch_principal({ profile_name: PROFILE, instruction: 'lead' }));
     expect(second.agent_id).not.toBe(answer.agent_id);
-    expect(
-      await refusalOf(cairn.pmo.launch_principal({ profile_name: 'nobody', instruction: 'x' })),
-    ).toMatchObject({
+    expect(await refusalOf(cairn.pmo.launch_principal({ profile_name: 'nobody', instruction: 'x' }))).toMatchObject({
       code: 'PROFILE_NOT_FOUND',
     });
   });
@@ -309,9 +282,7 @@ onEveryTarget('delegating', (test) => {
     const ask = async (include_history?: boolean) => {
       const input = { profile_name: PROFILE, question: 'why?' };
       const more = include_history === undefined ? {} : { include_history };
-      const answer = accepted(
-        await cairn.pmo.ask_expert({ ...input, ...more, source_agent_id: turn.agent_id }),
-      );
+      const answer = accepted(await cairn.pmo.ask_expert({ ...input, ...more, source_agent_id: turn.agent_id }));
       return wordsIn(cairn, answer.context_box_id);
     };
     const parent = { parent_agent_id: turn.agent_id };
@@ -380,11 +351,7 @@ onEveryTarget('delegating', (test) => {
     const cairn = await withProfile(test());
     await boxOf(cairn, 'of-ann', ['1'], 'ann');
     const bob = await acting(test(), cairn, 'bob');
-    const refused = {
-      code: 'FORBIDDEN',
-      status: 403,
-      details: { rule: 'box_owner_or_grant', box_id: 'of-ann' },
-    };
+    const refused = { code: 'FORBIDDEN', status: 403, details: { rule: 'box_owner_or_grant', box_id: 'of-ann' } };
     await expectNothingWritten(test(), cairn, async () => {
       for (const more of [{ context_box_id: 'of-ann' }, { input_box_ids: ['of-ann'] }]) {
         expect(await refusalOf(bob.pmo.delegate_async({ ...fresh, ...more }))).toMatchObject(refused);
@@ -409,12 +376,7 @@ onEveryTarget('delegating', (test) => {
     const cairn = await withProfile(test());
     await register(cairn, 'worker');
     const rules = (can_delegate_to: string[]) => cairn.agents.update({ agent_id: 'boss', can_delegate_to });
-    await cairn.agents.register({
-      agent_id: 'boss',
-      agent_type: 'boss',
-      capabilities: ['x'],
-      can_delegate_to: [],
-    });
+    await cairn.agents.register({ agent_id: 'boss', agent_type: 'boss', capabilities: ['x'], can_delegate_to: [] });
     const boss = await acting(test(), cairn, 'boss');
     const reuse = { ...fresh, target_strategy: 'reuse' as const, target_ref: 'worker' };
     const clone = { ...reuse, target_strategy: 'clone' as const };
@@ -450,11 +412,7 @@ onEveryTarget('delegating', (test) => {
     const by = { source_agent_id: turn.agent_id };
     const below = accepted(await cairn.pmo.delegate_async({ ...fresh, ...by }));
     const child = await cairn.agent_turns.get({ agent_turn_id: below.agent_turn_id });
-    expect(child).toMatchObject({
-      depth: 1,
-      parent_agent_turn_id: turn.agent_turn_id,
-      source_agent_id: turn.agent_id,
-    });
+    expect(child).toMatchObject({ depth: 1, parent_agent_turn_id: turn.agent_turn_id, source_agent_id: turn.agent_id });
     expect(await cairn.trajectories.get({ trajectory_id: child.trajectory_id })).toMatchObject({
       parent_trajectory_id: turn.trajectory_id,
     });
@@ -467,16 +425,9 @@ onEveryTarget('delegating', (test) => {
       );
     await putAt(20);
     await expectNothingWritten(test(), cairn, async () => {
-      const tooDeep = {
-        status: 'rejected',
-        error_code: 'DELEGATION_TOO_DEEP',
-        message: expect.stringContaining('20'),
-      };
+      const tooDeep = { status: 'rejected', error_code: 'DELEGATION_TOO_DEEP', message: expect.stringContaining('20') };
       expect(await cairn.pmo.delegate_async({ ...fresh, ...by })).toEqual(tooDeep);
-      expect(await cairn.pmo.fork_join({ tasks: [fresh], ...by })).toEqual({
-        ...tooDeep,
-        task_index: 0,
-      });
+      expect(await cairn.pmo.fork_join({ tasks: [fresh], ...by })).toEqual({ ...tooDeep, task_index: 0 });
       const asked = { profile_name: PROFILE, question: 'x', ...by };
       expect(await cairn.pmo.ask_expert(asked)).toEqual(tooDeep);
     });
@@ -511,22 +462,18 @@ onEveryTarget('delegating', (test) => {
     const guard = { agent_turn: `${agent_turn_id}:${held.turn_epoch}` };
     test().advance(60_001);
     const stale = { code: 'STALE_TURN' };
-    expect(await refusalOf(cairn.agent_turns.append({ ...held, cards: [thought('late')] }))).toMatchObject(
-      stale,
-    );
+    expect(await refusalOf(cairn.agent_turns.append({ ...held, cards: [thought('late')] }))).toMatchObject(stale);
     expect(await refusalOf(cairn.cards.add({ content: 'late' }, guard))).toMatchObject(stale);
-    expect(await refusalOf(cairn.agent_turns.complete({ ...held, deliverable: 'late' }))).toMatchObject(
-      stale,
-    );
+    expect(await refusalOf(cairn.agent_turns.complete({ ...held, deliverable: 'late' }))).toMatchObject(stale);
     expect(await cairn.agent_turns.get({ agent_turn_id })).toMatchObject({ status: 'timed_out' });
     expect(await expire(test(), tenant)).toBe(0);
     const { agent_turns } = await cairn.agent_turns.list({ agent_id: other.agent_id });
     expect(agent_turns).toMatchObject([{ status: 'timed_out' }]);
     const last = await dispatched(cairn, { deadline_seconds: 1 });
     // The wait ends with the deadline, not with its own time.
-    expect(await cairn.agent_turns.get({ agent_turn_id: last.agent_turn_id, wait_ms: 20_000 })).toMatchObject(
-      { status: 'timed_out' },
-    );
+    expect(await cairn.agent_turns.get({ agent_turn_id: last.agent_turn_id, wait_ms: 20_000 })).toMatchObject({
+      status: 'timed_out',
+    });
   });
 
   it('PMO-13 the same request with a key is dispatched once; a refusal is no answer to keep', async () => {

@@ -34,9 +34,7 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
       await addWorkers(api, ['ann', 'bob', 'cyd']);
       const { trajectory_id } = await api.trajectories.create({ name: word(), agent_id: 'ann' });
       const handover = {
-        context_packing_config: {
-          pack_arguments: [{ arg_key: 'instruction', card_metadata: { note: word() } }],
-        },
+        context_packing_config: { pack_arguments: [{ arg_key: 'instruction', card_metadata: { note: word() } }] },
       };
       const given = { trajectory_id, handover };
       const { delegation_id, agent_turn_id } = await someAccepted(api, {
@@ -72,22 +70,14 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
       const word = () => `mark${randomBytes(9).toString('hex')}`;
       const give = async (more: object, instruction: string) => {
         const { trajectory_id } = await api.trajectories.create({ name: 'task' });
-        const task = {
-          target_strategy: 'new',
-          target_ref: 'researcher',
-          trajectory_id,
-          instruction,
-        } as const;
+        const task = { target_strategy: 'new', target_ref: 'researcher', trajectory_id, instruction } as const;
         const answer = await api.pmo.delegate_async({ ...task, ...more });
         if (answer.status !== 'accepted') throw new Error(answer.message);
         return { ...answer, trajectory_id };
       };
       const [first, second, said] = [word(), word(), word()];
       const one = await give({}, first);
-      await api.delegations.complete({
-        delegation_id: one.delegation_id,
-        result: { status: 'Success', output: said },
-      });
+      await api.delegations.complete({ delegation_id: one.delegation_id, result: { status: 'Success', output: said } });
       const reuse = { target_strategy: 'reuse', target_ref: one.agent_id };
       const two = await give(reuse, second);
       expect(two.output_box_id).toBe(one.output_box_id);
@@ -95,10 +85,7 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
       await api.trajectories.delete({ trajectory_id: one.trajectory_id, wait: true });
       expect(found(database, [first, second, said])).toEqual([second, said]);
       const { agent_turn } = await api.agent_turns.claim({ worker_id: 'w', agent_id: one.agent_id });
-      expect(agent_turn).toMatchObject({
-        agent_turn_id: two.agent_turn_id,
-        output_box_id: one.output_box_id,
-      });
+      expect(agent_turn).toMatchObject({ agent_turn_id: two.agent_turn_id, output_box_id: one.output_box_id });
       await api.trajectories.delete({ trajectory_id: two.trajectory_id, wait: true });
       expect(found(database, [first, second, said])).toEqual([]);
       expect((await api.agent_turns.get({ agent_turn_id: two.agent_turn_id })).status).toBe('stopped');

@@ -34,9 +34,7 @@ describe.runIf(targetNames().includes('postgres'))('a connection lost at COMMIT'
 
   /** A card, its append and a packet, by ids that the store makes: doubled, they would show. */
   async function write(mark: string): Promise<void> {
-    const card = await ledger.ask(`${mark}/card`, 'card', () =>
-      cairn.cards.add({ content: { mark: `${mark}/card` } }),
-    );
+    const card = await ledger.ask(`${mark}/card`, 'card', () => cairn.cards.add({ content: { mark: `${mark}/card` } }));
     const card_ids = [card!.card_id];
     await ledger.ask(card_ids[0]!, 'append', () => cairn.boxes.append({ box_id: 'box', card_ids }), 'box');
     await ledger.ask(`${mark}/packet`, 'packet', () =>
@@ -96,28 +94,25 @@ describe.runIf(targetNames().includes('postgres'))('a connection lost at COMMIT'
   });
 });
 
-describe.each(targetNames().filter((name) => name !== 'http'))(
-  'the look for a lost commit on %s',
-  (target) => {
-    it('finds it only when every packet is there as it was to be written', async () => {
-      const opened = await openTarget(target);
-      const { store, cairn } = opened;
-      const journal = packetJournal(() => Date.now());
-      const written = await Promise.all(
-        [1, 2].map(async (n) => {
-          const { packet_id } = await cairn.packets.write({ packet_type: 'p', payload: { n } });
-          const { content_hash } = await cairn.packets.get({ packet_id });
-          return { packet_id, content_hash };
-        }),
-      );
-      const landed = (entries: readonly JournalEntry[]) =>
-        store.driver.write('default', (tx) => journal.landed(tx, entries));
-      expect(await landed(written)).toBe(true);
-      expect(await landed([...written, { packet_id: crypto.randomUUID() }])).toBe(false);
-      // The id is there, but by another hand: a client sent it to another server meanwhile.
-      const [first, second] = written as [(typeof written)[0], (typeof written)[0]];
-      expect(await landed([{ ...first, content_hash: second.content_hash } as JournalEntry])).toBe(false);
-      await opened.close();
-    });
-  },
-);
+describe.each(targetNames().filter((name) => name !== 'http'))('the look for a lost commit on %s', (target) => {
+  it('finds it only when every packet is there as it was to be written', async () => {
+    const opened = await openTarget(target);
+    const { store, cairn } = opened;
+    const journal = packetJournal(() => Date.now());
+    const written = await Promise.all(
+      [1, 2].map(async (n) => {
+        const { packet_id } = await cairn.packets.write({ packet_type: 'p', payload: { n } });
+        const { content_hash } = await cairn.packets.get({ packet_id });
+        return { packet_id, content_hash };
+      }),
+    );
+    const landed = (entries: readonly JournalEntry[]) =>
+      store.driver.write('default', (tx) => journal.landed(tx, entries));
+    expect(await landed(written)).toBe(true);
+    expect(await landed([...written, { packet_id: crypto.randomUUID() }])).toBe(false);
+    // The id is there, but by another hand: a client sent it to another server meanwhile.
+    const [first, second] = written as [(typeof written)[0], (typeof written)[0]];
+    expect(await landed([{ ...first, content_hash: second.content_hash } as JournalEntry])).toBe(false);
+    await opened.close();
+  });
+});

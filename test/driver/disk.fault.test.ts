@@ -42,10 +42,7 @@ it.runIf(canMount())(
   'a full disk: writes get STORAGE_FULL, reads go on, nothing acknowledged is lost; with space it works again',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'cairn-disk-'));
-    const server = await startServer({
-      database: join(folder, 'cairn.db'),
-      under: onSmallDisk(folder, 12 * MEGABYTE),
-    });
+    const server = await startServer({ database: join(folder, 'cairn.db'), under: onSmallDisk(folder, 12 * MEGABYTE) });
     // The small disk as it is seen from here.
     const disk = join('/proc', String(server.pid), 'root', folder);
     const cairn = connectCairn({ url: server.url });
@@ -85,9 +82,7 @@ it.runIf(canMount())(
     rmSync(join(disk, 'ballast'));
     const again = await cairn.cards.add({ content: 'x'.repeat(500_000) });
     expect(await cairn.cards.get({ card_id: again.card_id })).toEqual(again);
-    await ledger.ask('after', 'packet', () =>
-      cairn.packets.write({ packet_type: 'load', payload: { mark: 'after' } }),
-    );
+    await ledger.ask('after', 'packet', () => cairn.packets.write({ packet_type: 'load', payload: { mark: 'after' } }));
     // SQLite itself would not find its way there: a copy, while nobody writes, is what a crash would leave.
     const copy = mkdtempSync(join(tmpdir(), 'cairn-copy-'));
     for (const name of ['cairn.db', 'cairn.db-wal']) copyFileSync(join(disk, name), join(copy, name));
@@ -117,15 +112,11 @@ describe('a database that cannot be opened is one clear error', () => {
     const refusal = await refusalOf(openCairn({ database }));
     expect(refusal.message).toContain(database);
     expect(refusal.code).toBe('STORAGE_FAILED');
-    const run = spawnSync(
-      process.execPath,
-      ['bin/cairn.js', 'serve', '--port', '0', '--database', database],
-      {
-        cwd: ROOT,
-        encoding: 'utf8',
-        timeout: 30_000,
-      },
-    );
+    const run = spawnSync(process.execPath, ['bin/cairn.js', 'serve', '--port', '0', '--database', database], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      timeout: 30_000,
+    });
     expect(run.status).toBe(1);
     expect(run.stdout).toBe('');
     expect(run.stderr.trim().split('\n')).toHaveLength(1);

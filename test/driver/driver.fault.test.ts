@@ -70,9 +70,7 @@ async function stateOf(cairn: Api): Promise<unknown> {
   const { boxes } = await cairn.boxes.list({});
   const entries = await Promise.all(boxes.map(({ box_id }) => cairn.boxes.load({ box_id })));
   const { cards } = await cairn.cards.list({ limit: 500 });
-  const siblings = new Set(
-    cards.filter(({ content }) => content === 'sibling').map(({ card_id }) => card_id),
-  );
+  const siblings = new Set(cards.filter(({ content }) => content === 'sibling').map(({ card_id }) => card_id));
   const { packets } = await cairn.packets.list({ limit: 500 });
   return {
     entries,
@@ -220,9 +218,7 @@ describe.each(kinds)('a statement that fails on %s', (kind) => {
         cairn.packets.write({ packet_type: 'sibling', payload: {} }),
       ]);
       expect(refusal).toMatchObject({ code });
-      expect(await refusalOf(cairn.cards.get({ card_id: 'never' }))).toMatchObject({
-        code: 'CARD_NOT_FOUND',
-      });
+      expect(await refusalOf(cairn.cards.get({ card_id: 'never' }))).toMatchObject({ code: 'CARD_NOT_FOUND' });
     }
     expect((await cairn.packets.list({ packet_type: 'sibling' })).total).toBe(3);
     await opened.close();
@@ -281,9 +277,7 @@ describe.runIf(kinds.includes('sqlite'))('the thread of long reads', () => {
     const reads = Array.from({ length: 1005 }, () => reader.all('SELECT 1 AS one', []));
     const settled = await Promise.allSettled(reads);
     const refused = settled.filter((one) => one.status === 'rejected');
-    expect(refused.map(({ reason }) => (reason as { code: string }).code)).toEqual(
-      Array(5).fill('OVERLOADED'),
-    );
+    expect(refused.map(({ reason }) => (reason as { code: string }).code)).toEqual(Array(5).fill('OVERLOADED'));
     expect(await reader.all('SELECT 2 AS two', [])).toEqual([{ two: 2 }]);
     await reader.close();
     await drop();
@@ -293,9 +287,7 @@ describe.runIf(kinds.includes('sqlite'))('the thread of long reads', () => {
     const { database, drop } = await freshDatabase('sqlite');
     const reader = new LongReader(database);
     const dies = module('() => new Promise(() => setImmediate(() => { throw new Error("gone") }))');
-    const answer = await reader
-      .run(dies, '', {})
-      .catch(() => reader.run(module('async () => "there"'), '', {}));
+    const answer = await reader.run(dies, '', {}).catch(() => reader.run(module('async () => "there"'), '', {}));
     expect(answer).toBe('there');
     await reader.close();
     await drop();

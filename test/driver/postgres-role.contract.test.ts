@@ -22,9 +22,7 @@ describe.runIf(targetNames().includes('postgres'))('a plain owner of a database'
       const database = url.toString();
       await expect(migrateStore({ database })).rejects.toThrow(`GRANT cairn_app TO ${name};`);
       await admin.query(`GRANT cairn_app TO ${name}`);
-      expect(await migrateStore({ database })).toMatchObject({
-        applied: ['baseline'],
-      });
+      expect(await migrateStore({ database })).toMatchObject({ applied: ['baseline'] });
       expect(await migrateStore({ database, restored: true })).toMatchObject({ applied: [] });
     } finally {
       await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);

@@ -142,9 +142,7 @@ describe.runIf(targetNames().includes('postgres'))('PostgreSQL under faults', ()
     const store = await Store.open({ database, sweep_every_ms: 0, pool_size: 2 });
     const tenants = Array.from({ length: 20 }, (_, i) => `tenant-${i}`);
     for (const tenant of tenants) await store.ensureTenant(tenant);
-    const apis = tenants.map((tenant_id) =>
-      store.api({ tenant_id, agent_id: null, role: 'admin', key_id: null }),
-    );
+    const apis = tenants.map((tenant_id) => store.api({ tenant_id, agent_id: null, role: 'admin', key_id: null }));
     let most = 0;
     const watch = setInterval(() => {
       most = Math.max(most, store.figures().pool_connections!);

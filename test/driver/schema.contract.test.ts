@@ -62,8 +62,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
         await driver.close();
       }
     };
-    const migrate = (wanted: Schema): Promise<MigrationReport> =>
-      withDriver(wanted, (driver) => driver.migrate());
+    const migrate = (wanted: Schema): Promise<MigrationReport> => withDriver(wanted, (driver) => driver.migrate());
 
     /** As who owns the tables, beside Cairn. */
     const asOwner = async (...texts: readonly string[]): Promise<Record<string, unknown>[]> => {

@@ -31,22 +31,14 @@ describe('the sql tag', () => {
       text: 'SELECT $1 WHERE b = $2 AND c = $3 AND d = $4 ORDER BY e DESC LIMIT $5',
       params: [1, 2, 3, 4, 5],
     });
-    expect(compile(query, 'sqlite').text).toBe(
-      'SELECT ? WHERE b = ? AND c = ? AND d = ? ORDER BY e DESC LIMIT ?+0',
-    );
+    expect(compile(query, 'sqlite').text).toBe('SELECT ? WHERE b = ? AND c = ? AND d = ? ORDER BY e DESC LIMIT ?+0');
   });
 
   it('takes a fragment at the start, at the end, alone and twice', () => {
     const twice = sql`x = ${7}`;
     expect(compile(sql`${twice}`, 'postgres')).toEqual({ text: 'x = $1', params: [7] });
-    expect(compile(sql`${twice} OR ${twice}`, 'postgres')).toEqual({
-      text: 'x = $1 OR x = $2',
-      params: [7, 7],
-    });
-    expect(compile(sql`${sql`${sql`${twice}`}`}${twice}`, 'sqlite')).toEqual({
-      text: 'x = ?x = ?',
-      params: [7, 7],
-    });
+    expect(compile(sql`${twice} OR ${twice}`, 'postgres')).toEqual({ text: 'x = $1 OR x = $2', params: [7, 7] });
+    expect(compile(sql`${sql`${sql`${twice}`}`}${twice}`, 'sqlite')).toEqual({ text: 'x = ?x = ?', params: [7, 7] });
   });
 
   it('joins fragments, one and none included', () => {
@@ -72,9 +64,7 @@ describe('the sql tag', () => {
       params: ['t', ids],
     });
     const nested = sql`SELECT 1 WHERE ${sql`x = ANY(${[1, 2]})`} AND y IS NOT DISTINCT FROM ${null}`;
-    expect(compile(nested, 'sqlite').text).toBe(
-      'SELECT 1 WHERE x IN (SELECT value FROM json_each(?)) AND y IS ?',
-    );
+    expect(compile(nested, 'sqlite').text).toBe('SELECT 1 WHERE x IN (SELECT value FROM json_each(?)) AND y IS ?');
     expect(compile(nested, 'postgres').text).toBe('SELECT 1 WHERE x = ANY($1) AND y IS NOT DISTINCT FROM $2');
   });
 

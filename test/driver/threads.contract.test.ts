@@ -27,11 +27,7 @@ describe('flags of Node', () => {
         join(cwd, 'main-thread-only.mjs'),
         "import { isMainThread } from 'node:worker_threads'; if (!isMainThread) process.exit(3);",
       );
-      expect(await run(process.execPath, args, { cwd, env })).toEqual({
-        code: 0,
-        stdout: '1 1\n',
-        stderr: '',
-      });
+      expect(await run(process.execPath, args, { cwd, env })).toEqual({ code: 0, stdout: '1 1\n', stderr: '' });
     }),
   );
 });

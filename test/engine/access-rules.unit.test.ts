@@ -1,23 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryScope, memoryType } from '#cairn/engine/access/model.js';
-import {
-  cardExtents,
-  commonAccess,
-  extentOf,
-  narrowest,
-  reachesCard,
-  widest,
-} from '#cairn/engine/access/rules.js';
+import { cardExtents, commonAccess, extentOf, narrowest, reachesCard, widest } from '#cairn/engine/access/rules.js';
 import { allowsDelegation } from '#cairn/identity/agents/rules.js';
 import { commonDelegates } from '#cairn/identity/index.js';
 
 const extent = fc.constantFrom('none' as const, ...memoryScope.options);
 const rules = fc.array(
-  fc.record({
-    memory_type: fc.constantFrom(...memoryType.options),
-    scope: fc.constantFrom(...memoryScope.options),
-  }),
+  fc.record({ memory_type: fc.constantFrom(...memoryType.options), scope: fc.constantFrom(...memoryScope.options) }),
 );
 const type = fc.constantFrom('Turn' as const, 'Artifact' as const, 'Note' as const, 'Card' as const);
 
@@ -79,12 +69,8 @@ describe('the rules of memory_access', () => {
 describe('the rules of can_delegate_to', () => {
   it('allow by id, by type, or anyone', () => {
     const bob = { agent_id: 'bob', agent_type: 'reviewer', profile_name: null };
-    expect([null, ['*'], ['bob'], ['reviewer']].map((one) => allowsDelegation(one, bob))).toEqual(
-      Array(4).fill(true),
-    );
-    expect([[], ['Bob'], ['coder', 'bo']].map((one) => allowsDelegation(one, bob))).toEqual(
-      Array(3).fill(false),
-    );
+    expect([null, ['*'], ['bob'], ['reviewer']].map((one) => allowsDelegation(one, bob))).toEqual(Array(4).fill(true));
+    expect([[], ['Bob'], ['coder', 'bo']].map((one) => allowsDelegation(one, bob))).toEqual(Array(3).fill(false));
   });
 
   it('of two agents allow in common nobody that one of them does not', () => {

@@ -80,9 +80,7 @@ onEveryTarget(
       expect(skipped.total).toBe(60);
       expect(skipped.names).toEqual(ids.slice(45, 45 + skipped.names.length));
       const rest = await list(cairn, { cursor: skipped.next_cursor!, limit: 500 });
-      expect([...skipped.names, ...rest.names]).toEqual(
-        ids.slice(45, 45 + skipped.names.length + rest.names.length),
-      );
+      expect([...skipped.names, ...rest.names]).toEqual(ids.slice(45, 45 + skipped.names.length + rest.names.length));
       // A limit that ends in the middle of a chunk, and an offset before several chunks.
       expect(await list(cairn, { offset: 3, limit: 20 })).toMatchObject({ names: ids.slice(3, 23) });
     });

@@ -40,8 +40,7 @@ onEveryTarget('fork_join', (test) => {
   async function atWorkOn(cairn: Api, tasks: Task[], more: Partial<Forking> = {}) {
     const answer = await forked(cairn, tasks, more);
     const turns = [];
-    for (const agent_turn_id of answer.agent_turn_ids)
-      turns.push(heldOf(await claim(cairn, { agent_turn_id })));
+    for (const agent_turn_id of answer.agent_turn_ids) turns.push(heldOf(await claim(cairn, { agent_turn_id })));
     return { batch_id: answer.batch_id, turns };
   }
 
@@ -50,12 +49,7 @@ onEveryTarget('fork_join', (test) => {
     const { turn: source, held } = await atWork(cairn);
     await cairn.agent_turns.append({ ...held, cards: [thought('so far')] });
     const by = source.agent_id;
-    await cairn.agents.register({
-      agent_id: 'worker',
-      agent_type: 'w',
-      capabilities: ['x'],
-      profile_name: PROFILE,
-    });
+    await cairn.agents.register({ agent_id: 'worker', agent_type: 'w', capabilities: ['x'], profile_name: PROFILE });
     await boxOf(cairn, 'x', ['1'], by);
     const tasks = [
       task('a'),
@@ -98,12 +92,7 @@ onEveryTarget('fork_join', (test) => {
 
   it('PMO-15 takes 1 to 8 tasks, each agent once; all are checked before any is dispatched', async () => {
     const cairn = await withProfile(test());
-    await cairn.agents.register({
-      agent_id: 'worker',
-      agent_type: 'w',
-      capabilities: ['x'],
-      profile_name: PROFILE,
-    });
+    await cairn.agents.register({ agent_id: 'worker', agent_type: 'w', capabilities: ['x'], profile_name: PROFILE });
     const reuse = task('r', { target_strategy: 'reuse', target_ref: 'worker' });
     const fork = (tasks: unknown[], more: object = {}) =>
       refusalOf(cairn.pmo.fork_join({ tasks: tasks as Task[], ...more }));
@@ -250,9 +239,7 @@ onEveryTarget('fork_join', (test) => {
     await expectNothingWritten(test(), cairn, async () => {
       expect(await expire(test(), tenant)).toBe(0);
     });
-    const { deadline_at, created_at } = await cairn.pmo.batch({
-      batch_id: (await forked(cairn, three)).batch_id,
-    });
+    const { deadline_at, created_at } = await cairn.pmo.batch({ batch_id: (await forked(cairn, three)).batch_id });
     expect(Date.parse(deadline_at) - Date.parse(created_at)).toBe(900_000);
   });
 

@@ -32,9 +32,7 @@ onEveryTarget('commits', (test) => {
         if (i % 4 === 0) return cairn.cards.add({ card_id: `c${i % 16}`, content: i });
         if (i % 4 === 1) return cairn.packets.write({ packet_type: 'p', payload: { i } });
         if (i % 4 === 2) return cairn.boxes.append({ box_id: 'x', card_ids: ['none'] });
-        return cairn.packets.write_batch({
-          packets: [1, 2].map((n) => ({ packet_type: 'b', payload: { n } })),
-        });
+        return cairn.packets.write_batch({ packets: [1, 2].map((n) => ({ packet_type: 'b', payload: { n } })) });
       }),
     );
     expect(codes.length).toBeGreaterThanOrEqual(30 + 26);
@@ -88,10 +86,7 @@ onEveryTarget('commits', (test) => {
       const { card_id } = await writer.cards.add({ content: i });
       expect(await reader.cards.get({ card_id })).toMatchObject({ content: i });
       await writer.boxes.append({ box_id: 'x', card_ids: [card_id] });
-      expect(await reader.boxes.load({ box_id: 'x', limit: 1 })).toMatchObject({
-        length: i + 1,
-        card_ids: [card_id],
-      });
+      expect(await reader.boxes.load({ box_id: 'x', limit: 1 })).toMatchObject({ length: i + 1, card_ids: [card_id] });
       if (i % 2 === 0) continue;
       await writer.cards.delete({ card_id });
       expect((await reader.cards.get_batch({ card_ids: [card_id] })).missing_ids).toEqual([card_id]);
@@ -144,9 +139,7 @@ onEveryTarget('commits', (test) => {
     await addCards(cairn, ids);
     for (const revision of [0, 1, 2]) {
       const { done, codes } = await settle(
-        ids.map((card_id) =>
-          cairn.boxes.save({ box_id: 'x', card_ids: [card_id, ids[revision]!], revision }),
-        ),
+        ids.map((card_id) => cairn.boxes.save({ box_id: 'x', card_ids: [card_id, ids[revision]!], revision })),
       );
       expect(codes).toEqual(Array(11).fill('CONCURRENT_MODIFICATION'));
       expect(done).toEqual([await cairn.boxes.load({ box_id: 'x' })]);

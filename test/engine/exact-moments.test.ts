@@ -21,8 +21,7 @@ describe.each(targetNames())('at the moment itself, on %s', (target) => {
     const store = await Store.on(clock, { sweep_every_ms: 0, count_every_ms: 0 });
     const server = target === 'http' ? createServer(store, { version: 'test' }) : undefined;
     const client =
-      server &&
-      connectCairn({ url: `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}` });
+      server && connectCairn({ url: `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}` });
     cairn = client ?? store.api({ tenant_id: 'default', agent_id: null, role: 'admin', key_id: null });
     close = async () => {
       await client?.close();
@@ -49,12 +48,7 @@ describe.each(targetNames())('at the moment itself, on %s', (target) => {
 
   it('LIFE-2 LIFE-4 a card is gone from every read at its expires_at, and swept then', async () => {
     const end = clock.moment + MINUTE;
-    await cairn.cards.add({
-      card_id: 'c',
-      content: 'ending words',
-      subject_ids: ['s'],
-      expires_at: iso(end),
-    });
+    await cairn.cards.add({ card_id: 'c', content: 'ending words', subject_ids: ['s'], expires_at: iso(end) });
     await cairn.cards.add({ card_id: 'stays', content: 'x' });
     await cairn.boxes.create({ box_id: 'b', card_ids: ['c', 'stays'] });
     const [before, at] = await beforeAndAt(end, async () => [
@@ -148,8 +142,7 @@ describe.each(targetNames())('at the moment itself, on %s', (target) => {
       expires_at: iso(end),
     });
     const take = async (lease_ms: number) =>
-      (await cairn.messages.receive({ agent_id: 'bob', reader_id: String(lease_ms), lease_ms })).messages
-        .length;
+      (await cairn.messages.receive({ agent_id: 'bob', reader_id: String(lease_ms), lease_ms })).messages.length;
     expect(await take(MINUTE)).toBe(1);
     expect(await beforeAndAt(clock.moment + MINUTE, () => take(1000))).toEqual([0, 1]);
     const [before, at] = await beforeAndAt(end, async () => [

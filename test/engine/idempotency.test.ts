@@ -37,19 +37,13 @@ const changes: readonly [string, (cairn: Api, options: CallOptions) => Promise<u
   ['cards.delete', (cairn, options) => cairn.cards.delete({ card_id: 'b' }, options)],
   ['boxes.create', (cairn, options) => cairn.boxes.create({ card_ids: ['a'] }, options)],
   ['boxes.append', (cairn, options) => cairn.boxes.append({ box_id: 'x', card_ids: ['b', 'a'] }, options)],
-  [
-    'boxes.save',
-    (cairn, options) => cairn.boxes.save({ box_id: 'x', card_ids: ['b'], revision: 1 }, options),
-  ],
+  ['boxes.save', (cairn, options) => cairn.boxes.save({ box_id: 'x', card_ids: ['b'], revision: 1 }, options)],
   ['boxes.fork', (cairn, options) => cairn.boxes.fork({ box_id: 'x' }, options)],
   ['boxes.seal', (cairn, options) => cairn.boxes.seal({ box_id: 'x' }, options)],
   ['boxes.grant', (cairn, options) => cairn.boxes.grant({ box_id: 'x', agent_id: 'new' }, options)],
   ['boxes.ungrant', (cairn, options) => cairn.boxes.ungrant({ box_id: 'x', agent_id: 'old' }, options)],
   ['trajectories.create', (cairn, options) => cairn.trajectories.create({ name: 'n' }, options)],
-  [
-    'trajectories.update',
-    (cairn, options) => cairn.trajectories.update({ trajectory_id: TASK, name: 'n' }, options),
-  ],
+  ['trajectories.update', (cairn, options) => cairn.trajectories.update({ trajectory_id: TASK, name: 'n' }, options)],
   [
     'trajectories.update, finishing',
     (cairn, options) => cairn.trajectories.update({ trajectory_id: TASK, status: 'Failed' }, options),
@@ -70,10 +64,7 @@ const changes: readonly [string, (cairn: Api, options: CallOptions) => Promise<u
       ),
   ]),
   ['packets.write', (cairn, options) => cairn.packets.write({ ...packet, tags: ['t'] }, options)],
-  [
-    'packets.write_batch',
-    (cairn, options) => cairn.packets.write_batch({ packets: [packet, packet] }, options),
-  ],
+  ['packets.write_batch', (cairn, options) => cairn.packets.write_batch({ packets: [packet, packet] }, options)],
   ['edges.create', (cairn, options) => cairn.edges.create(linked, options)],
   ['edges.delete', (cairn, options) => cairn.edges.delete({ edge_id: EDGE }, options)],
   ...[false, true].map((atomic): [string, (cairn: Api, options: CallOptions) => Promise<unknown>] => [
@@ -133,9 +124,7 @@ onEveryTarget('Idempotency-Key', (test) => {
     expect(await refusalOf(cairn.cards.add({ content: 'another' }, options))).toMatchObject(conflict);
     expect(await refusalOf(cairn.packets.write({ ...packet, payload: {} }, options))).toMatchObject(conflict);
     if (name !== 'boxes.append') {
-      expect(await refusalOf(cairn.boxes.append({ box_id: 'y', card_ids: ['a'] }, options))).toMatchObject(
-        conflict,
-      );
+      expect(await refusalOf(cairn.boxes.append({ box_id: 'y', card_ids: ['a'] }, options))).toMatchObject(conflict);
     }
     expect(await latestToken(cairn)).toBe(before);
   });
@@ -147,19 +136,13 @@ onEveryTarget('Idempotency-Key', (test) => {
       const key = { idempotency_key: `k-${atomic}` };
       await cairn.cards.add_batch({ cards: [{ content: 1 }, { content: 2 }], atomic }, key);
       const before = await latestToken(cairn);
-      for (const cards of [
-        [{ content: 1 }, { content: 3 }],
-        [{ content: 1 }, { content: 2 }, {}],
-        [{ content: 1 }],
-      ]) {
+      for (const cards of [[{ content: 1 }, { content: 3 }], [{ content: 1 }, { content: 2 }, {}], [{ content: 1 }]]) {
         expect(await refusalOf(cairn.cards.add_batch({ cards, atomic }, key))).toMatchObject(conflict);
       }
       expect(await latestToken(cairn)).toBe(before);
     }
     await cairn.packets.write_batch({ packets: [packet] }, options);
-    expect(await refusalOf(cairn.packets.write_batch({ packets: [packet, packet] }, options))).toMatchObject(
-      conflict,
-    );
+    expect(await refusalOf(cairn.packets.write_batch({ packets: [packet, packet] }, options))).toMatchObject(conflict);
   });
 
   it('IDEM-2 another operation with the same key and body is refused', async () => {
@@ -183,8 +166,7 @@ onEveryTarget('Idempotency-Key', (test) => {
         await first(options);
         const before = await latestToken(cairn);
         for (const [name, other] of calls)
-          if (name !== used)
-            expect(await refusalOf(other(options)), `${used}, ${name}`).toMatchObject(conflict);
+          if (name !== used) expect(await refusalOf(other(options)), `${used}, ${name}`).toMatchObject(conflict);
         expect(await latestToken(cairn)).toBe(before);
       }
     }
@@ -224,9 +206,7 @@ onEveryTarget('Idempotency-Key', (test) => {
     await cairn.boxes.save({ box_id: 'x', card_ids: ['b'], revision: 1 });
     const before = await latestToken(cairn);
     expect(await cairn.boxes.append({ box_id: 'x', card_ids: ['a'] }, options)).toEqual(noop);
-    expect(await refusalOf(cairn.boxes.append({ box_id: 'x', card_ids: ['b'] }, options))).toMatchObject(
-      conflict,
-    );
+    expect(await refusalOf(cairn.boxes.append({ box_id: 'x', card_ids: ['b'] }, options))).toMatchObject(conflict);
     expect(await latestToken(cairn)).toBe(before);
   });
 
@@ -278,9 +258,7 @@ onEveryTarget('Idempotency-Key', (test) => {
     const { trajectory_id } = await cairn.trajectories.create({ name: 't' });
     const open = await cairn.scopes.create({ trajectory_id, name: 'open' });
     const closed = await cairn.scopes.create({ trajectory_id, name: 'closed' });
-    const items = [open, closed].map(({ scope_id }) => ({
-      create: { scope_id, role: 'User' as const, content: 'x' },
-    }));
+    const items = [open, closed].map(({ scope_id }) => ({ create: { scope_id, role: 'User' as const, content: 'x' } }));
     const add = () => cairn.turns.batch({ items }, { idempotency_key: 'k' });
     const first = await add();
     expect(await add()).toEqual(first);
@@ -327,20 +305,17 @@ onEveryTarget('Idempotency-Key', (test) => {
     expect((await cairn.cards.list()).total).toBe(4);
   });
 
-  it.each(['', ' ', 'a b', 'ü', 'x'.repeat(201), 'a\tb'])(
-    'IDEM-8 "%s" is no key',
-    async (idempotency_key) => {
-      const { store, freshTenant } = test();
-      const { tenant_id } = await (await freshTenant()).auth.whoami();
-      const cairn = store.api({ tenant_id, agent_id: null, role: 'admin', key_id: null });
-      const before = await latestToken(cairn);
-      expect(await refusalOf(cairn.packets.write(packet, { idempotency_key }))).toMatchObject({
-        code: 'INVALID_INPUT',
-        status: 400,
-      });
-      expect(await latestToken(cairn)).toBe(before);
-    },
-  );
+  it.each(['', ' ', 'a b', 'ü', 'x'.repeat(201), 'a\tb'])('IDEM-8 "%s" is no key', async (idempotency_key) => {
+    const { store, freshTenant } = test();
+    const { tenant_id } = await (await freshTenant()).auth.whoami();
+    const cairn = store.api({ tenant_id, agent_id: null, role: 'admin', key_id: null });
+    const before = await latestToken(cairn);
+    expect(await refusalOf(cairn.packets.write(packet, { idempotency_key }))).toMatchObject({
+      code: 'INVALID_INPUT',
+      status: 400,
+    });
+    expect(await latestToken(cairn)).toBe(before);
+  });
 
   it('IDEM-8 a key has up to 200 visible characters', async () => {
     const cairn = await test().freshTenant();

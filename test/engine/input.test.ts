@@ -146,9 +146,7 @@ onEveryTarget('input', (test) => {
     expect((await cairn.cards.get({ card_id })).content).toEqual(nested(64));
     expect(await cairn.cards.add_batch({ cards: [{ content: nested(64) }] })).toMatchObject({ succeeded: 1 });
     for (const levels of [65, 80, 5000]) {
-      expect(await refusalOf(cairn.cards.add({ content: nested(levels) })), `${levels}`).toMatchObject(
-        invalid,
-      );
+      expect(await refusalOf(cairn.cards.add({ content: nested(levels) })), `${levels}`).toMatchObject(invalid);
       const payload = { deep: nested(levels) };
       expect(await refusalOf(cairn.packets.write({ packet_type: 'p', payload }))).toMatchObject(invalid);
     }
@@ -168,9 +166,7 @@ onEveryTarget('input', (test) => {
     for (const content of [value, [value], { deep: { value } }]) {
       expect(await refusalOf(cairn.cards.add(wrong({ content })))).toMatchObject(invalid);
       const payload = { content };
-      expect(await refusalOf(cairn.packets.write(wrong({ packet_type: 'p', payload })))).toMatchObject(
-        invalid,
-      );
+      expect(await refusalOf(cairn.packets.write(wrong({ packet_type: 'p', payload })))).toMatchObject(invalid);
     }
     expect(await latestToken(cairn)).toBe(before);
   });
@@ -244,11 +240,7 @@ onEveryTarget('input', (test) => {
     const before = await latestToken(cairn);
     const response = await fetch(`${test().url}${path}`, { ...init, headers });
     expect(await latestToken(cairn)).toBe(before);
-    return [
-      response.status,
-      ((await response.json()) as { code: string }).code,
-      response.headers.get('allow'),
-    ];
+    return [response.status, ((await response.json()) as { code: string }).code, response.headers.get('allow')];
   };
 
   it.for<[string, number, string, string | Uint8Array<ArrayBuffer>, string?]>([
@@ -262,12 +254,7 @@ onEveryTarget('input', (test) => {
     ['far too deep', 400, 'INVALID_INPUT', `{"payload":${'['.repeat(100_000)}`],
     ['another type', 415, 'UNSUPPORTED_MEDIA_TYPE', '{"packet_type":"p","payload":{}}', 'text/plain'],
     ['a form', 415, 'UNSUPPORTED_MEDIA_TYPE', 'packet_type=p', 'application/x-www-form-urlencoded'],
-    [
-      'more than 8 MiB',
-      413,
-      'TOO_LARGE',
-      `{"packet_type":"p","payload":{"x":"${'x'.repeat(8 * 1024 * 1024)}"}}`,
-    ],
+    ['more than 8 MiB', 413, 'TOO_LARGE', `{"packet_type":"p","payload":{"x":"${'x'.repeat(8 * 1024 * 1024)}"}}`],
   ])('INPUT-7 a body of %s is refused', async ([, status, code, body, type], context) => {
     if (test().url === undefined) return context.skip('about HTTP alone');
     const headers = { 'content-type': type ?? 'application/json' };

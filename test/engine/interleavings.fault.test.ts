@@ -27,9 +27,7 @@ describe.each(kinds)('between a look and the write, on %s', (kind) => {
   beforeEach(async () => {
     ahead = 0;
     database = await freshDatabase(kind);
-    driver = new InterleavingDriver(
-      await openDriver({ database: database.database, clock_offset_ms: () => ahead }),
-    );
+    driver = new InterleavingDriver(await openDriver({ database: database.database, clock_offset_ms: () => ahead }));
     stores = [
       await Store.on(driver, { sweep_every_ms: 0 }),
       await Store.open({ database: database.database, sweep_every_ms: 0 }),
@@ -43,8 +41,7 @@ describe.each(kinds)('between a look and the write, on %s', (kind) => {
   });
 
   it('LIFE-6 a sweep keeps a card that was sealed into a box since it looked', async () => {
-    for (const card_id of ['kept', 'gone'])
-      await other.cards.add({ card_id, content: card_id, ttl_seconds: 60 });
+    for (const card_id of ['kept', 'gone']) await other.cards.add({ card_id, content: card_id, ttl_seconds: 60 });
     await other.boxes.create({ box_id: 'x', card_ids: ['kept'] });
     ahead = 2 * MINUTE;
     driver.beforeWrite = () => other.boxes.seal({ box_id: 'x' });

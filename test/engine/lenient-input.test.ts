@@ -31,16 +31,13 @@ onEveryTarget('nulls', (test) => {
       const input = inputOf(operation, planted);
       const call = (cairn as unknown as ApiByName)[operation.group]![operation.verb] as AnyMethod;
       const options = { idempotency_key: randomUUID() };
-      const first = await Promise.resolve(call(input, options)).catch(
-        (error: { code: string }) => error.code,
-      );
+      const first = await Promise.resolve(call(input, options)).catch((error: { code: string }) => error.code);
       const again = await Promise.resolve(call(withNulls(operation, input), options)).catch(
         (error: { code: string }) => error.code,
       );
       // What was refused is not remembered: then both are refused alike.
       if (typeof first === 'string') expect(again, operation.name).toBe(first);
-      else if (typeof again === 'string')
-        expect(again, operation.name).not.toMatch(/^(IDEMPOTENCY_|INVALID_)/);
+      else if (typeof again === 'string') expect(again, operation.name).not.toMatch(/^(IDEMPOTENCY_|INVALID_)/);
       else compared++;
     }
     expect(compared).toBeGreaterThan(60);
@@ -70,9 +67,7 @@ onEveryTarget('nulls', (test) => {
     const trajectory_id = randomUUID();
     const made = await cairn.trajectories.create({ trajectory_id, name: 'Task' });
     expect(
-      await cairn.trajectories.create(
-        wrong({ trajectory_id, name: 'Task', description: null, metadata: null }),
-      ),
+      await cairn.trajectories.create(wrong({ trajectory_id, name: 'Task', description: null, metadata: null })),
     ).toEqual(made);
     const scope_id = randomUUID();
     const scope = await cairn.scopes.create({ scope_id, trajectory_id, name: 'Scope' });
@@ -89,13 +84,7 @@ onEveryTarget('nulls', (test) => {
     ).toMatchObject({ written_tables: [] });
     expect(await cairn.packets.get({ packet_id })).toMatchObject({ payload: { kept: null } });
     const artifact_id = randomUUID();
-    const artifact = {
-      artifact_id,
-      trajectory_id,
-      artifact_type: 'Fact',
-      name: 'a',
-      content: { kept: null },
-    };
+    const artifact = { artifact_id, trajectory_id, artifact_type: 'Fact', name: 'a', content: { kept: null } };
     const stored = await cairn.artifacts.create(artifact);
     expect(await cairn.artifacts.create(wrong({ ...artifact, ttl: null, metadata: null }))).toEqual(stored);
     expect(stored.content).toEqual({ kept: null });
@@ -107,18 +96,11 @@ onEveryTarget('nulls', (test) => {
     const step = { id: 't', type: 'Planning', content: 'c', confidence: 1, children: [], timestamp: 1 };
     const call = { tool_id: 'shell', arguments: { a: null }, success: true, duration_ms: 1, timestamp: 1 };
     const sent = {
-      thought_chain: {
-        current_step_id: null,
-        steps: [{ ...step, reasoning: null, parent_id: null, metadata: null }],
-      },
+      thought_chain: { current_step_id: null, steps: [{ ...step, reasoning: null, parent_id: null, metadata: null }] },
       context: { messages: [{ role: 'USER', content: 'hi' }], variables: { unset: null }, memory: null },
       tool_state: { last_tool_call_id: null, pending: [], completed: [{ ...call, id: null, result: null }] },
     };
-    const { id } = await cairn.checkpoints.create({
-      execution_id,
-      snapshot: sent as never,
-      name: null as never,
-    });
+    const { id } = await cairn.checkpoints.create({ execution_id, snapshot: sent as never, name: null as never });
     const { snapshot } = await cairn.checkpoints.get({ checkpoint_id: id });
     expect(snapshot).toEqual({
       thought_chain: { steps: [{ ...step, type: 'planning' }] },
@@ -130,14 +112,12 @@ onEveryTarget('nulls', (test) => {
   it('INPUT-9 null in a PATCH clears the field, or puts back its default', async () => {
     const cairn = await test().freshTenant();
     const metadata = { a: 1 };
-    const { trajectory_id } = await cairn.trajectories.create({
+    const { trajectory_id } = await cairn.trajectories.create({ name: 'Task', description: 'long', metadata });
+    expect(await cairn.trajectories.update({ trajectory_id, description: null, metadata: null })).toMatchObject({
       name: 'Task',
-      description: 'long',
-      metadata,
+      description: null,
+      metadata: {},
     });
-    expect(
-      await cairn.trajectories.update({ trajectory_id, description: null, metadata: null }),
-    ).toMatchObject({ name: 'Task', description: null, metadata: {} });
     const { scope_id } = await cairn.scopes.create({
       trajectory_id,
       name: 'Scope',
@@ -156,13 +136,7 @@ onEveryTarget('nulls', (test) => {
         enforce: null,
         metadata: null,
       }),
-    ).toMatchObject({
-      purpose: null,
-      token_budget: 8000,
-      threshold_percent: 80,
-      enforce: false,
-      metadata: {},
-    });
+    ).toMatchObject({ purpose: null, token_budget: 8000, threshold_percent: 80, enforce: false, metadata: {} });
     const { note_id } = await cairn.notes.create({
       note_type: 'Fact',
       title: 'n',
@@ -181,13 +155,7 @@ onEveryTarget('nulls', (test) => {
         metadata: null,
         version: null,
       }),
-    ).toMatchObject({
-      ttl: 'Persistent',
-      expires_at: null,
-      abstraction_level: 'L0',
-      confidence: null,
-      metadata: {},
-    });
+    ).toMatchObject({ ttl: 'Persistent', expires_at: null, abstraction_level: 'L0', confidence: null, metadata: {} });
     const refused = await refusalOf(cairn.notes.update({ note_id, title: null } as never));
     expect(refused).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('title') });
     const items = [{ operation: 'update' as const, note_id, update: { metadata: null, confidence: null } }];

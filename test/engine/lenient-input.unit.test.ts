@@ -24,23 +24,15 @@ const patches = allOperations.filter(clearsByNull);
 
 /** The first value of a JSON Schema's enumeration, wherever it stands. */
 function enumOf(schema: unknown): string[] | undefined {
-  const {
-    enum: values,
-    anyOf,
-    const: only,
-  } = schema as { enum?: string[]; anyOf?: unknown[]; const?: string };
+  const { enum: values, anyOf, const: only } = schema as { enum?: string[]; anyOf?: unknown[]; const?: string };
   if (typeof only === 'string') return [only];
   return (
-    values?.filter((value) => typeof value === 'string') ??
-    anyOf?.map(enumOf).find((found) => found !== undefined)
+    values?.filter((value) => typeof value === 'string') ?? anyOf?.map(enumOf).find((found) => found !== undefined)
   );
 }
 
 const propertiesOf = (operation: NamedOperation) =>
-  (inputSchemaOf(operation).properties ?? {}) as Record<
-    string,
-    { type?: string | string[]; anyOf?: unknown[] }
-  >;
+  (inputSchemaOf(operation).properties ?? {}) as Record<string, { type?: string | string[]; anyOf?: unknown[] }>;
 
 describe('INPUT-9 null for an optional field', () => {
   it('INPUT-9 is the same as its absence, in every operation but a PATCH', () => {
@@ -49,10 +41,9 @@ describe('INPUT-9 null for an optional field', () => {
       const plain = readInput(operation, operation.example);
       for (const name of optionalOf(operation)) {
         if (name in operation.example || isRight(operation, name) || OWN_JSON.includes(name)) continue;
-        expect(
-          readInput(operation, { ...operation.example, [name]: null }),
-          `${operation.name} ${name}`,
-        ).toEqual(plain);
+        expect(readInput(operation, { ...operation.example, [name]: null }), `${operation.name} ${name}`).toEqual(
+          plain,
+        );
         fields++;
       }
       const nulls = Object.fromEntries(
@@ -118,9 +109,7 @@ describe('INPUT-9 null for an optional field', () => {
     const own = { a: null, list: [null, { b: null }] };
     expect(
       read('packets.write_batch', {
-        packets: [
-          { packet_type: 'x', payload: own, metadata: own, confidence: { score: 1, rationale: null } },
-        ],
+        packets: [{ packet_type: 'x', payload: own, metadata: own, confidence: { score: 1, rationale: null } }],
       }),
     ).toEqual({ packets: [{ packet_type: 'x', payload: own, metadata: own, confidence: { score: 1 } }] });
     expect(
@@ -136,17 +125,13 @@ describe('INPUT-9 null for an optional field', () => {
         { operation: 'update', trajectory_id: id, update: { description: null, metadata: {} } },
       ],
     });
-    const handover = {
-      context_packing_config: { pack_arguments: [null, { arg_key: 'a', card_metadata: null }] },
-    };
+    const handover = { context_packing_config: { pack_arguments: [null, { arg_key: 'a', card_metadata: null }] } };
     expect(read('handovers.save', { name: 'h', handover })).toEqual({
       name: 'h',
       handover: { context_packing_config: { pack_arguments: [null, { arg_key: 'a' }] } },
     });
     expect(read('cards.add', { content: null })).toEqual({ content: null });
-    expect(
-      read('agent_turns.complete', { agent_turn_id: id, turn_epoch: 1, deliverable: own }),
-    ).toMatchObject({
+    expect(read('agent_turns.complete', { agent_turn_id: id, turn_epoch: 1, deliverable: own })).toMatchObject({
       deliverable: own,
     });
   });
@@ -200,17 +185,12 @@ describe('INPUT-10 closed enumerations', () => {
       { entity_type: 'NOTE', entity_id: 'b' },
     ];
     expect(
-      read('edges.batch', {
-        items: [{ operation: 'CREATE', create: { edge_type: 'derivedfrom', participants } }],
-      }),
+      read('edges.batch', { items: [{ operation: 'CREATE', create: { edge_type: 'derivedfrom', participants } }] }),
     ).toMatchObject({
       items: [
         {
           operation: 'create',
-          create: {
-            edge_type: 'DerivedFrom',
-            participants: [{ entity_type: 'Artifact' }, { entity_type: 'Note' }],
-          },
+          create: { edge_type: 'DerivedFrom', participants: [{ entity_type: 'Artifact' }, { entity_type: 'Note' }] },
         },
       ],
     });
@@ -221,10 +201,7 @@ describe('INPUT-10 closed enumerations', () => {
     expect(read('notes.create', { ...note, ttl: 'shortterm' })).toMatchObject({ ttl: 'ShortTerm' });
     expect(read('notes.create', { ...note, ttl: 'DURATION(5)' })).toMatchObject({ ttl: 'Duration(5)' });
     expect(
-      read('search.query', {
-        query: '',
-        filters: [{ not: { field: 'ROLE', operator: 'EQ', value: 'user' } }],
-      }),
+      read('search.query', { query: '', filters: [{ not: { field: 'ROLE', operator: 'EQ', value: 'user' } }] }),
     ).toMatchObject({ filters: [{ not: { field: 'role', operator: 'eq' } }] });
   });
 

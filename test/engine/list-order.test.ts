@@ -20,9 +20,7 @@ const WHOLE = ['keys.list', 'boxes.grants'];
 const shapeOf = ({ output }: NamedOperation): object => (output as { shape?: object }).shape ?? {};
 const lists = allOperations.filter(
   (one) =>
-    one.method === 'GET' &&
-    !NO_LIST.test(one.name) &&
-    ('next_cursor' in shapeOf(one) || WHOLE.includes(one.name)),
+    one.method === 'GET' && !NO_LIST.test(one.name) && ('next_cursor' in shapeOf(one) || WHOLE.includes(one.name)),
 );
 
 /** More of what plant() makes one of. */
@@ -62,18 +60,10 @@ async function plantMore(cairn: Api, planted: Planted): Promise<void> {
       lease_ms: 600_000,
     });
     await cairn.agents.register({ agent_id: `coder-${i}`, ...coder });
-    await cairn.messages.send({
-      from_agent_id: 'ann',
-      to_agent_id: 'coder-0',
-      message_type: 'ping',
-      payload: `${i}`,
-    });
+    await cairn.messages.send({ from_agent_id: 'ann', to_agent_id: 'coder-0', message_type: 'ping', payload: `${i}` });
     await cairn.handovers.save({ name: `recipe-${i}`, handover: {} });
     await cairn.keys.create({ name: `key ${i}` });
-    await cairn.summarization_policies.create({
-      scope_id: watched,
-      trigger: { type: 'TurnCount', count: i + 1 },
-    });
+    await cairn.summarization_policies.create({ scope_id: watched, trigger: { type: 'TurnCount', count: i + 1 } });
     const step = (id: string) => ({
       thought_chain: {
         steps: [0, 1].map((n) => ({
@@ -125,9 +115,7 @@ onEveryTarget('the order of lists', (test) => {
     const needed = pathParameters(operation.path).map((name) => [name, all[name]]);
     const call = (cairn as unknown as ApiByName)[operation.group]![operation.verb] as AnyMethod;
     const answer = (await call({ ...Object.fromEntries(needed), ...more })) as Record<string, unknown>;
-    const items = Object.entries(answer).find(
-      ([name, value]) => Array.isArray(value) && !name.startsWith('missing_'),
-    )!;
+    const items = Object.entries(answer).find(([name, value]) => Array.isArray(value) && !name.startsWith('missing_'))!;
     // Presence is counted in moments.
     const still = JSON.parse(
       JSON.stringify(items[1]).replace(/"last_seen_at":"[^"]*"/g, '"last_seen_at":""'),
@@ -155,9 +143,7 @@ onEveryTarget('the order of lists', (test) => {
       }
       expect(walked).toEqual(backward);
       if ('offset' in operation.input.shape)
-        expect((await read(operation, { order: 'desc', limit: 1, offset: 1 })).items).toEqual(
-          backward.slice(1, 2),
-        );
+        expect((await read(operation, { order: 'desc', limit: 1, offset: 1 })).items).toEqual(backward.slice(1, 2));
       // A cursor of one direction is none in the other.
       if (first !== null)
         expect(await refusalOf(read(operation, { order: 'asc', limit: 2, cursor: first }))).toMatchObject({

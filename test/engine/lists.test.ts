@@ -22,10 +22,7 @@ const ids = Array.from({ length: COUNT }, (_, i) => `n${String(i).padStart(3, '0
 
 /** 23 of everything that can be listed, and some that the filters leave out. */
 async function filled(cairn: Api): Promise<Api> {
-  await cairn.cards.add_batch({
-    cards: ids.map((card_id) => ({ card_id, subject_ids: ['s'] })),
-    atomic: true,
-  });
+  await cairn.cards.add_batch({ cards: ids.map((card_id) => ({ card_id, subject_ids: ['s'] })), atomic: true });
   await cairn.cards.add({ card_id: 'other' });
   await cairn.packets.write_batch({
     packets: ids.flatMap((name) => [
@@ -120,28 +117,21 @@ onEveryTarget('lists', (test) => {
   let filledTwice: Promise<Api> | undefined;
   const filledElsewhere = () => (filledTwice ??= test().freshTenant().then(filled));
 
-  it.each(lists)(
-    'LIST-2 a cursor of %s is refused by another tenant with the same content',
-    async (_, list) => {
-      const [cairn, other] = [await reader(), await filledElsewhere()];
-      const { next_cursor } = await list(cairn, { limit: 5 });
-      expect((await list(cairn, { limit: 5, cursor: next_cursor! })).ids).toHaveLength(5);
-      expect(await refusalOf(list(other, { limit: 5, cursor: next_cursor! }))).toMatchObject({
-        code: 'INVALID_CURSOR',
-        status: 400,
-      });
-    },
-  );
+  it.each(lists)('LIST-2 a cursor of %s is refused by another tenant with the same content', async (_, list) => {
+    const [cairn, other] = [await reader(), await filledElsewhere()];
+    const { next_cursor } = await list(cairn, { limit: 5 });
+    expect((await list(cairn, { limit: 5, cursor: next_cursor! })).ids).toHaveLength(5);
+    expect(await refusalOf(list(other, { limit: 5, cursor: next_cursor! }))).toMatchObject({
+      code: 'INVALID_CURSOR',
+      status: 400,
+    });
+  });
 
   it.each(inParts)('LIST-2 a cursor of %s is refused by another tenant, too', async (_, read) => {
     const stores = [await reader(), await filledElsewhere()] as const;
     for (const cairn of stores)
       for (const i of [1, 2, 3])
-        await cairn.notes.create({
-          note_type: 'Fact',
-          title: `note ${i}`,
-          content: `lighthouse number ${i}`,
-        });
+        await cairn.notes.create({ note_type: 'Fact', title: `note ${i}`, content: `lighthouse number ${i}` });
     const { next_cursor } = await read(stores[0], { limit: 1 });
     await read(stores[0], { limit: 1, cursor: next_cursor! });
     expect(await refusalOf(read(stores[1], { limit: 1, cursor: next_cursor! }))).toMatchObject({
@@ -154,11 +144,7 @@ onEveryTarget('lists', (test) => {
     for (const limit of [1, 5, 22, 23, 24]) {
       const seen: string[] = [];
       let pages = 0;
-      for (
-        let page = await list(cairn, { limit });
-        ;
-        page = await list(cairn, { limit, cursor: page.next_cursor! })
-      ) {
+      for (let page = await list(cairn, { limit }); ; page = await list(cairn, { limit, cursor: page.next_cursor! })) {
         pages++;
         expect(page.ids.length).toBeLessThanOrEqual(limit);
         seen.push(...page.ids);
@@ -209,10 +195,7 @@ onEveryTarget('lists', (test) => {
       () => cairn.packets.thread({ thread_id: THREAD, order: 'desc', cursor: thread }),
     ];
     for (const misuse of misuses) {
-      expect(await refusalOf(misuse()), String(misuse)).toMatchObject({
-        code: 'INVALID_CURSOR',
-        status: 400,
-      });
+      expect(await refusalOf(misuse()), String(misuse)).toMatchObject({ code: 'INVALID_CURSOR', status: 400 });
     }
   });
 
@@ -227,9 +210,7 @@ onEveryTarget('lists', (test) => {
       const refusal = await refusalOf(list(cairn, { cursor }));
       expect(refusal, cursor).toMatchObject({ code: 'INVALID_CURSOR', status: 400 });
     }
-    expect(await refusalOf(list(cairn, { cursor: 'x'.repeat(501) }))).toMatchObject({
-      code: 'INVALID_INPUT',
-    });
+    expect(await refusalOf(list(cairn, { cursor: 'x'.repeat(501) }))).toMatchObject({ code: 'INVALID_INPUT' });
   });
 
   it.each(lists)('LIST-4 offset skips in %s', async (_, list) => {
@@ -240,12 +221,7 @@ onEveryTarget('lists', (test) => {
     expect(await list(cairn, { offset: 23 })).toEqual({ ids: [], next_cursor: null, total: COUNT });
     expect((await list(cairn, { offset: 10_000 })).ids).toEqual([]);
     const { next_cursor } = await list(cairn, { limit: 2 });
-    for (const bad of [
-      { offset: 1, cursor: next_cursor! },
-      { offset: -1 },
-      { offset: 10_001 },
-      { offset: 0.5 },
-    ]) {
+    for (const bad of [{ offset: 1, cursor: next_cursor! }, { offset: -1 }, { offset: 10_001 }, { offset: 0.5 }]) {
       expect(await refusalOf(list(cairn, bad))).toMatchObject({ code: 'INVALID_INPUT', status: 400 });
     }
   });

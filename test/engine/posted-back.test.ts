@@ -35,8 +35,7 @@ const as = <T>(answer: Answer): T => answer as unknown as T;
 
 const nouns: Record<string, Noun> = {
   'a packet': {
-    prepare: (cairn) =>
-      cairn.packets.write({ packet_id: P, packet_type: 'p', payload: {}, subject_ids: ['s'] }),
+    prepare: (cairn) => cairn.packets.write({ packet_id: P, packet_type: 'p', payload: {}, subject_ids: ['s'] }),
     make: (cairn) =>
       cairn.packets.write({
         packet_type: 'event',
@@ -91,9 +90,7 @@ const nouns: Record<string, Noun> = {
     get: (cairn, made) => cairn.boxes.load({ box_id: made.box_id as string }),
     // There is none in another store yet.
     post: async (cairn, answer) =>
-      (await cairn.boxes.list({})).total === 1
-        ? cairn.boxes.save(as(answer))
-        : cairn.boxes.create(as(answer)),
+      (await cairn.boxes.list({})).total === 1 ? cairn.boxes.save(as(answer)) : cairn.boxes.create(as(answer)),
     own: ['created_at', 'updated_at', 'project_id'],
   },
   'a trajectory': {
@@ -191,8 +188,7 @@ const nouns: Record<string, Noun> = {
   },
   'a policy for a scope': {
     prepare: scope,
-    make: (cairn) =>
-      cairn.summarization_policies.create({ scope_id: S, trigger: { type: 'TurnCount', count: 3 } }),
+    make: (cairn) => cairn.summarization_policies.create({ scope_id: S, trigger: { type: 'TurnCount', count: 3 } }),
     get: (cairn, made) => cairn.summarization_policies.get({ policy_id: made.policy_id as string }),
     post: (cairn, answer) => cairn.summarization_policies.create(as(answer)),
     own: ['created_at', 'updated_at'],
@@ -267,18 +263,9 @@ onEveryTarget('answers that are posted back', (test) => {
       [() => cairn.boxes.save(as({ ...whole, card_ids: [], metadata: { k: 1 } })), 'metadata'],
       [() => cairn.boxes.save(as({ ...whole, card_ids: [], agent_id: 'ben' })), 'agent_id'],
       [() => cairn.boxes.save(as({ ...part, revision: 1 })), 'next_cursor'],
+      [() => other.notes.create(as({ note_type: 'Fact', title: 't', content: 'c', lifetime: 'Session' })), 'lifetime'],
       [
-        () => other.notes.create(as({ note_type: 'Fact', title: 't', content: 'c', lifetime: 'Session' })),
-        'lifetime',
-      ],
-      [
-        () =>
-          other.notes.create({
-            note_type: 'Fact',
-            title: 't',
-            content: 'c',
-            expires_at: '2099-01-01T00:00:00Z',
-          }),
+        () => other.notes.create({ note_type: 'Fact', title: 't', content: 'c', expires_at: '2099-01-01T00:00:00Z' }),
         'expires_at',
       ],
     ] as const) {
@@ -290,13 +277,11 @@ onEveryTarget('answers that are posted back', (test) => {
 
   it('BACK-4 an answer with other content is no answer: the id is taken', async () => {
     for (const [name, noun] of cases) {
-      if (!['a packet', 'a card', 'a turn', 'an artifact', 'a note that was changed'].includes(name))
-        continue;
+      if (!['a packet', 'a card', 'a turn', 'an artifact', 'a note that was changed'].includes(name)) continue;
       const cairn = await test().freshTenant();
       await noun.prepare?.(cairn);
       const answer = await noun.get(cairn, await noun.make(cairn));
-      const changed =
-        'payload' in answer ? { ...answer, payload: { other: 1 } } : { ...answer, content: 'other' };
+      const changed = 'payload' in answer ? { ...answer, payload: { other: 1 } } : { ...answer, content: 'other' };
       expect(await refusalOf(noun.post(cairn, changed)), name).toMatchObject({
         code: 'ENTITY_ALREADY_EXISTS',
         status: 409,

@@ -48,13 +48,9 @@ describe.runIf(targetNames().includes('postgres'))('races between two stores', (
     settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const codes = (settled: PromiseSettledResult<unknown>[]): string[] =>
     settled.flatMap((one) =>
-      one.status === 'rejected'
-        ? [String((one.reason as { code?: string }).code ?? (one.reason as Error).stack)]
-        : [],
+      one.status === 'rejected' ? [String((one.reason as { code?: string }).code ?? (one.reason as Error).stack)] : [],
     );
-  const distinct = (values: readonly unknown[]): string[] => [
-    ...new Set(values.map((one) => JSON.stringify(one))),
-  ];
+  const distinct = (values: readonly unknown[]): string[] => [...new Set(values.map((one) => JSON.stringify(one)))];
   const eventsOf = async (packet_type: string, id: string): Promise<number> => {
     let found = 0;
     let cursor: string | undefined;
@@ -129,20 +125,14 @@ describe.runIf(targetNames().includes('postgres'))('races between two stores', (
       const settled = await race((api) => api.boxes.append({ box_id, card_ids: [card_id] }));
       expect(codes(settled)).toEqual([]);
       expect(answers(settled).filter(({ appended }) => appended.length === 1)).toHaveLength(1);
-      expect(await apis[1]!.boxes.load({ box_id })).toMatchObject({
-        card_ids: [card_id],
-        length: 1,
-        revision: 2,
-      });
+      expect(await apis[1]!.boxes.load({ box_id })).toMatchObject({ card_ids: [card_id], length: 1, revision: 2 });
     }
   });
 
   it('an append that races with a seal is in the sealed box, or refused', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { box_id } = await apis[0]!.boxes.create({});
-      const cards = await Promise.all(
-        Array.from({ length: CALLERS }, (_, i) => apis[0]!.cards.add({ content: i })),
-      );
+      const cards = await Promise.all(Array.from({ length: CALLERS }, (_, i) => apis[0]!.cards.add({ content: i })));
       const sealing = CALLERS - 1 - round;
       const settled = await race(async (api, i) => {
         if (i === sealing) return void (await api.boxes.seal({ box_id }));
@@ -192,10 +182,7 @@ describe.runIf(targetNames().includes('postgres'))('races between two stores', (
       const ends = await newEnds(2);
       // Half of the callers of each store want one way, half the other, and the stores begin with different ones.
       const settled = await race((api, i) =>
-        api.edges.create({
-          edge_type,
-          participants: i % 4 === 0 || i % 4 === 3 ? ends : [...ends].reverse(),
-        }),
+        api.edges.create({ edge_type, participants: i % 4 === 0 || i % 4 === 3 ? ends : [...ends].reverse() }),
       );
       const ways = answers(settled).map(({ participants }) => participants[0]!.entity_id);
       expect(distinct(ways)).toHaveLength(1);
@@ -228,9 +215,7 @@ describe.runIf(targetNames().includes('postgres'))('races between two stores', (
   });
 
   it('saves that name the same revision: exactly one wins', async () => {
-    const cards = await Promise.all(
-      Array.from({ length: CALLERS }, (_, i) => apis[0]!.cards.add({ content: i })),
-    );
+    const cards = await Promise.all(Array.from({ length: CALLERS }, (_, i) => apis[0]!.cards.add({ content: i })));
     const box_id = randomUUID();
     for (let revision = 0; revision < ROUNDS; revision++) {
       const settled = await race((api, i) => {

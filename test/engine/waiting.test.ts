@@ -35,15 +35,13 @@ onEveryTarget(
       expect((await cairn.cards.add_batch({ cards, atomic: true })).succeeded).toBe(40);
       const idle = async () => null;
       const waiting = driver.write('default', idle, { bytes: 30_000 });
-      expect(await refusalOf(driver.write('default', idle, { bytes: 1 }))).toMatchObject({
-        code: 'OVERLOADED',
-      });
+      expect(await refusalOf(driver.write('default', idle, { bytes: 1 }))).toMatchObject({ code: 'OVERLOADED' });
       // What brings nothing along takes no room.
       await Promise.all([waiting, driver.write('default', idle)]);
       await driver.write('default', idle, { bytes: 1 });
-      await expect(
-        driver.write('default', () => Promise.reject(new Error('no')), { bytes: 15_000 }),
-      ).rejects.toThrow('no');
+      await expect(driver.write('default', () => Promise.reject(new Error('no')), { bytes: 15_000 })).rejects.toThrow(
+        'no',
+      );
       expect(test().store.figures()).toMatchObject({ writes_waiting: 0, writes_waiting_bytes: 0 });
     });
   },

@@ -155,10 +155,7 @@ describe.runIf(targetNames().includes('postgres'))('two servers on PostgreSQL', 
     await wake(first, long);
     await wake(second, 'last');
     await until('the keys to arrive', () => ears.every(({ keys }) => keys.length === 3));
-    expect(ears.map(({ keys }) => [...keys].sort())).toEqual([
-      [long, 'last', 'own'].sort(),
-      ['*', 'last', 'own'],
-    ]);
+    expect(ears.map(({ keys }) => [...keys].sort())).toEqual([[long, 'last', 'own'].sort(), ['*', 'last', 'own']]);
     for (const ear of ears) ear.leave();
   });
 

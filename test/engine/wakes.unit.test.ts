@@ -191,9 +191,7 @@ describe('waiting for something', () => {
     const waiting = waitFor(closing, ['never'], LONG_MS, nothing);
     closing.wakes.close();
     await expect(waiting).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
-    await expect(waitFor(closing, ['never'], LONG_MS, nothing)).rejects.toMatchObject({
-      code: 'SHUTTING_DOWN',
-    });
+    await expect(waitFor(closing, ['never'], LONG_MS, nothing)).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
     expect([left.wakes.waiters, closing.wakes.waiters]).toEqual([0, 0]);
   });
 

@@ -13,11 +13,7 @@ onEveryTarget('events of boxes', (test) => {
     const box = await owner.boxes.create({});
     const { packets } = await admin.packets.list({ packet_type: 'cairn.box.created' });
     const { packet_id } = packets[0]!;
-    const child = await admin.packets.write({
-      packet_type: 'note',
-      payload: {},
-      lineage: { parent_ids: [packet_id] },
-    });
+    const child = await admin.packets.write({ packet_type: 'note', payload: {}, lineage: { parent_ids: [packet_id] } });
     const missing = { code: 'PACKET_NOT_FOUND', status: 404 };
     expect(await refusalOf(other.packets.get({ packet_id }))).toMatchObject(missing);
     expect(await refusalOf(other.packets.original({ packet_id }))).toMatchObject(missing);

@@ -99,9 +99,7 @@ onEveryTarget('boxes over time', (test) => {
     const part = await cairn.boxes.load({ box_id: 'x', limit: 2 });
     for (const box_id of ['x', 'new']) {
       const { card_ids, revision } = part;
-      const refusal = await refusalOf(
-        cairn.boxes.save({ box_id, card_ids, revision: revision as unknown as number }),
-      );
+      const refusal = await refusalOf(cairn.boxes.save({ box_id, card_ids, revision: revision as unknown as number }));
       expect(refusal).toMatchObject({ code: 'INVALID_INPUT', status: 400 });
       expect(refusal.message).toMatch(/revision: is required: load the box .* or 0 to make a new box/);
     }
@@ -124,11 +122,7 @@ onEveryTarget('boxes over time', (test) => {
     await cairn.boxes.append({ box_id: 'x', card_ids: ['d'] });
     expect(await cairn.boxes.append({ box_id: 'f', card_ids: [...'ed'] })).toMatchObject({ length: 5 });
     await cairn.boxes.save({ box_id: 'x', card_ids: ['h'], revision: 2 });
-    expect([await held(cairn, 'x'), await held(cairn, 'f'), await held(cairn, 'f', 1)]).toEqual([
-      'h',
-      'abced',
-      'abc',
-    ]);
+    expect([await held(cairn, 'x'), await held(cairn, 'f'), await held(cairn, 'f', 1)]).toEqual(['h', 'abced', 'abc']);
   });
 
   it('BOX-10 a fork at a revision starts with what the box held then', async () => {
@@ -162,10 +156,7 @@ onEveryTarget('boxes over time', (test) => {
     await cairn.boxes.append({ box_id: 'h', card_ids: [...'ag'] });
     const all = await Promise.all(['x', 'f', 'g', 'h'].map((box_id) => held(cairn, box_id)));
     expect(all).toEqual(['ab', 'abcd', 'abce', 'abcg']);
-    expect(await cairn.boxes.load({ box_id: 'h', limit: 2 })).toMatchObject({
-      card_ids: ['c', 'g'],
-      length: 4,
-    });
+    expect(await cairn.boxes.load({ box_id: 'h', limit: 2 })).toMatchObject({ card_ids: ['c', 'g'], length: 4 });
     const page = await cairn.boxes.cards({ box_id: 'h', limit: 2, offset: 1 });
     expect(page.cards.map(({ card_id }) => card_id)).toEqual(['b', 'c']);
     const rest = await cairn.boxes.cards({ box_id: 'h', limit: 2, cursor: page.next_cursor! });
@@ -214,9 +205,7 @@ onEveryTarget('boxes over time', (test) => {
     const refused = { code: 'BOX_SEALED', status: 409 };
     expect(await refusalOf(cairn.boxes.append({ box_id: 'x', card_ids: ['c'] }))).toMatchObject(refused);
     expect(await refusalOf(cairn.boxes.append({ box_id: 'x', card_ids: ['a'] }))).toMatchObject(refused);
-    expect(await refusalOf(cairn.boxes.save({ box_id: 'x', card_ids: [], revision: 1 }))).toMatchObject(
-      refused,
-    );
+    expect(await refusalOf(cairn.boxes.save({ box_id: 'x', card_ids: [], revision: 1 }))).toMatchObject(refused);
     expect(await latestToken(cairn)).toBe(before);
     expect(await cairn.boxes.load({ box_id: 'x' })).toEqual(sealed);
     await cairn.boxes.grant({ box_id: 'x', agent_id: 'reader' });
@@ -280,10 +269,7 @@ onEveryTarget('boxes over time', (test) => {
     await cairn.boxes.ungrant({ box_id: 'x', agent_id: 'a' });
     expect(await latestToken(cairn)).toBe(before);
     expect((await cairn.boxes.grants({ box_id: 'x' })).grants).toEqual([granted]);
-    const owner = { box_id: 'x', agent_id: 'c', access: 'own' } as unknown as {
-      box_id: string;
-      agent_id: string;
-    };
+    const owner = { box_id: 'x', agent_id: 'c', access: 'own' } as unknown as { box_id: string; agent_id: string };
     expect(await refusalOf(cairn.boxes.grant(owner))).toMatchObject({ code: 'INVALID_INPUT' });
   });
 });

@@ -34,10 +34,7 @@ describe('a whole box is not walked over', () => {
     ['an append of one card', () => cairn.boxes.append({ box_id: 'x', card_ids: ['f'] })],
     ['an append of several', () => cairn.boxes.append({ box_id: 'x', card_ids: [...'aghi'] })],
     ['an append to a fork', () => cairn.boxes.append({ box_id: 'f', card_ids: ['g'] })],
-    [
-      'an append of several to a fork of a fork',
-      () => cairn.boxes.append({ box_id: 'g', card_ids: [...'aghi'] }),
-    ],
+    ['an append of several to a fork of a fork', () => cairn.boxes.append({ box_id: 'g', card_ids: [...'aghi'] })],
     ['a save', () => cairn.boxes.save({ box_id: 'g', card_ids: [...'abcdeij'], revision: 2 })],
     ['a fork', () => cairn.boxes.fork({ box_id: 'g' })],
     ['a fork of an earlier revision', () => cairn.boxes.fork({ box_id: 'x', revision: 1 })],
@@ -53,8 +50,7 @@ describe('a whole box is not walked over', () => {
     const plans = await plansOf(() => cairn.boxes.append({ box_id: 'g', card_ids: [...'abj'] }));
     const lookups = plans.filter((line) => /^SEARCH e /.test(line));
     expect(lookups).toHaveLength(2);
-    for (const line of lookups)
-      expect(line).toMatch(/INDEX box_entries_by_card \(tenant_id=\? AND card_id=\?/);
+    for (const line of lookups) expect(line).toMatch(/INDEX box_entries_by_card \(tenant_id=\? AND card_id=\?/);
   });
 });
 

@@ -16,10 +16,7 @@ async function withCards(cairn: Api, count: number): Promise<string[]> {
 }
 
 /** All card ids of a box by the pages of load, which lead from its end to its start. */
-async function loaded(
-  cairn: Api,
-  input: { box_id: string; limit: number; revision?: number },
-): Promise<string[]> {
+async function loaded(cairn: Api, input: { box_id: string; limit: number; revision?: number }): Promise<string[]> {
   let found: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await cairn.boxes.load({ ...input, ...(cursor === undefined ? {} : { cursor }) });
@@ -35,12 +32,7 @@ async function held(cairn: Api, box_id: string, revision?: number, limit = 500):
   const found: string[] = [];
   let total: number | null = null;
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await cairn.boxes.cards({
-      box_id,
-      limit,
-      ...at,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+    const page = await cairn.boxes.cards({ box_id, limit, ...at, ...(cursor === undefined ? {} : { cursor }) });
     found.push(...page.cards.map(({ card_id }) => card_id));
     total ??= page.total;
     cursor = page.next_cursor;
@@ -154,47 +146,44 @@ onEveryTarget('boxes with much behind them', (test) => {
     expect(await held(cairn, 'x', 101)).toEqual(ids);
   });
 
-  it.each([1, 2, 3, 4])(
-    'BOX-7, BOX-8, BOX-11 any course of changes reads as plain lists do (%i)',
-    async (seed) => {
-      const cairn = await test().freshTenant();
-      const ids = await withCards(cairn, 12);
-      const pick = seeded(seed);
-      const some = () => ids.filter(() => pick(3) === 0).sort(() => pick(3) - 1);
-      const boxes = new Map<string, string[][]>([['b0', [[]]]]);
-      await cairn.boxes.create({ box_id: 'b0' });
-      for (let i = 1; i <= 120; i++) {
-        const box_id = [...boxes.keys()][pick(boxes.size)]!;
-        const revisions = boxes.get(box_id)!;
-        const now = revisions.at(-1)!;
-        const step = pick(10);
-        if (step < 4) {
-          const added = [ids[pick(12)]!, ...some().slice(0, 2)];
-          await cairn.boxes.append({ box_id, card_ids: added });
-          const grown = [...new Set([...now, ...added])];
-          if (grown.length > now.length) revisions.push(grown);
-        } else if (step < 7) {
-          const saved = [...new Set([...now.slice(0, pick(now.length + 2)), ...some().slice(0, pick(5))])];
-          await cairn.boxes.save({ box_id, card_ids: saved, revision: revisions.length });
-          if (saved.join() !== now.join()) revisions.push(saved);
-        } else if (boxes.size < 25) {
-          const revision = 1 + pick(revisions.length);
-          await cairn.boxes.fork({ box_id, new_box_id: `b${i}`, revision });
-          boxes.set(`b${i}`, [revisions[revision - 1]!]);
-        }
+  it.each([1, 2, 3, 4])('BOX-7, BOX-8, BOX-11 any course of changes reads as plain lists do (%i)', async (seed) => {
+    const cairn = await test().freshTenant();
+    const ids = await withCards(cairn, 12);
+    const pick = seeded(seed);
+    const some = () => ids.filter(() => pick(3) === 0).sort(() => pick(3) - 1);
+    const boxes = new Map<string, string[][]>([['b0', [[]]]]);
+    await cairn.boxes.create({ box_id: 'b0' });
+    for (let i = 1; i <= 120; i++) {
+      const box_id = [...boxes.keys()][pick(boxes.size)]!;
+      const revisions = boxes.get(box_id)!;
+      const now = revisions.at(-1)!;
+      const step = pick(10);
+      if (step < 4) {
+        const added = [ids[pick(12)]!, ...some().slice(0, 2)];
+        await cairn.boxes.append({ box_id, card_ids: added });
+        const grown = [...new Set([...now, ...added])];
+        if (grown.length > now.length) revisions.push(grown);
+      } else if (step < 7) {
+        const saved = [...new Set([...now.slice(0, pick(now.length + 2)), ...some().slice(0, pick(5))])];
+        await cairn.boxes.save({ box_id, card_ids: saved, revision: revisions.length });
+        if (saved.join() !== now.join()) revisions.push(saved);
+      } else if (boxes.size < 25) {
+        const revision = 1 + pick(revisions.length);
+        await cairn.boxes.fork({ box_id, new_box_id: `b${i}`, revision });
+        boxes.set(`b${i}`, [revisions[revision - 1]!]);
       }
-      for (const [box_id, revisions] of boxes) {
-        const reads = revisions.map(async (cards, i) => {
-          const offset = pick(cards.length + 1);
-          expect(await held(cairn, box_id, i + 1, 3)).toEqual(cards);
-          const page = await cairn.boxes.cards({ box_id, revision: i + 1, offset, limit: 2 });
-          expect(page.cards.map(({ card_id }) => card_id)).toEqual(cards.slice(offset, offset + 2));
-        });
-        await Promise.all(reads);
-        expect(await held(cairn, box_id, undefined, 2)).toEqual(revisions.at(-1));
-      }
-    },
-  );
+    }
+    for (const [box_id, revisions] of boxes) {
+      const reads = revisions.map(async (cards, i) => {
+        const offset = pick(cards.length + 1);
+        expect(await held(cairn, box_id, i + 1, 3)).toEqual(cards);
+        const page = await cairn.boxes.cards({ box_id, revision: i + 1, offset, limit: 2 });
+        expect(page.cards.map(({ card_id }) => card_id)).toEqual(cards.slice(offset, offset + 2));
+      });
+      await Promise.all(reads);
+      expect(await held(cairn, box_id, undefined, 2)).toEqual(revisions.at(-1));
+    }
+  });
 
   it('BOX-11 all of them are sound to the doctor', async () => {
     expect(await illnesses(test().store.driver.location)).toEqual([]);

@@ -12,10 +12,7 @@ onEveryTarget('boxes', (test) => {
   it('BOX-1 a box keeps its cards in the order given, each once', async () => {
     const cairn = await test().freshTenant();
     await addCards(cairn, 'a', 'b', 'c');
-    const box = await cairn.boxes.create({
-      card_ids: ['c', 'a', 'c', 'b'],
-      metadata: { purpose: 'context' },
-    });
+    const box = await cairn.boxes.create({ card_ids: ['c', 'a', 'c', 'b'], metadata: { purpose: 'context' } });
     expect(box).toMatchObject({
       card_ids: ['c', 'a', 'b'],
       length: 3,
@@ -77,9 +74,7 @@ onEveryTarget('boxes', (test) => {
     await one.boxes.fork({ box_id: 'source', new_box_id: 'fork' });
     const refused = { code: 'ENTITY_ALREADY_EXISTS', status: 409 };
     expect(await refusalOf(other.boxes.create({ box_id: 'x' }))).toMatchObject(refused);
-    expect(await refusalOf(other.boxes.fork({ box_id: 'source', new_box_id: 'fork' }))).toMatchObject(
-      refused,
-    );
+    expect(await refusalOf(other.boxes.fork({ box_id: 'source', new_box_id: 'fork' }))).toMatchObject(refused);
   });
 
   it('BOX-3 unknown cards are refused by name, and nothing is done', async () => {
@@ -182,9 +177,7 @@ onEveryTarget('boxes', (test) => {
       ] as const) {
         expect(box.card_ids, `limit ${limit}`).toEqual(ids.slice(-shown));
         expect(box.length).toBe(520);
-        expect([typeof box.next_cursor, box.revision]).toEqual(
-          shown === 520 ? ['object', 1] : ['string', undefined],
-        );
+        expect([typeof box.next_cursor, box.revision]).toEqual(shown === 520 ? ['object', 1] : ['string', undefined]);
         if (shown === 520) continue;
         const rest = await cairn.boxes.load({ box_id: 'x', cursor: box.next_cursor! });
         expect(rest.card_ids).toEqual(ids.slice(0, -shown));
@@ -226,22 +219,7 @@ onEveryTarget('boxes', (test) => {
     const real = (await cairn.boxes.load({ box_id: 'x', limit: 1 })).next_cursor!;
     const [mark, key] = JSON.parse(Buffer.from(real, 'base64url').toString()) as [string, string];
     expect(key).toBe('1:2');
-    const forged = [
-      '1:abc',
-      '::',
-      '',
-      '1',
-      '1:',
-      ':1',
-      '1:1.5',
-      '1:1:1',
-      '1:-1',
-      '1:0',
-      '1:4',
-      '0:1',
-      '2:1',
-      '1:1e0',
-    ];
+    const forged = ['1:abc', '::', '', '1', '1:', ':1', '1:1.5', '1:1:1', '1:-1', '1:0', '1:4', '0:1', '2:1', '1:1e0'];
     for (const one of [...forged, `1:${'9'.repeat(30)}`, `${'9'.repeat(30)}:1`]) {
       const cursor = Buffer.from(JSON.stringify([mark, one])).toString('base64url');
       const refusal = await refusalOf(cairn.boxes.load({ box_id: 'x', cursor }));
@@ -250,9 +228,7 @@ onEveryTarget('boxes', (test) => {
     expect((await cairn.boxes.load({ box_id: 'x', cursor: real })).card_ids).toEqual(['a', 'b']);
   });
 
-  it('BOX-5 a box of more than 10,000 cards is shown by pages of that many', {
-    timeout: 120_000,
-  }, async () => {
+  it('BOX-5 a box of more than 10,000 cards is shown by pages of that many', { timeout: 120_000 }, async () => {
     const cairn = await test().freshTenant();
     const ids = numbered(10_001);
     for (let at = 0; at < ids.length; at += 1000) await addCards(cairn, ...ids.slice(at, at + 1000));
@@ -365,9 +341,7 @@ onEveryTarget('boxes', (test) => {
       missing_card_ids: [],
     });
     const many = Array.from({ length: 101 }, (_, i) => `b${i}`);
-    expect(await refusalOf(cairn.boxes.load_batch({ box_ids: many }))).toMatchObject({
-      code: 'INVALID_INPUT',
-    });
+    expect(await refusalOf(cairn.boxes.load_batch({ box_ids: many }))).toMatchObject({ code: 'INVALID_INPUT' });
     const repeated = await cairn.boxes.load_batch({ box_ids: [...many.slice(1), ...many.slice(1)] });
     expect(repeated.missing_box_ids).toHaveLength(100);
   });

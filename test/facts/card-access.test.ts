@@ -16,10 +16,7 @@ async function someOutput(test: TestStore) {
   const cairn = await withProfile(test);
   const tenant = await tenantOf(cairn);
   const { turn, held } = await atWork(cairn, { source_agent_id: 'ann' });
-  const { cards } = await cairn.agent_turns.append({
-    ...held,
-    cards: [thought('secret', { subject_ids: ['s'] })],
-  });
+  const { cards } = await cairn.agent_turns.append({ ...held, cards: [thought('secret', { subject_ids: ['s'] })] });
   const as = (agent: string): Promise<Api> => test.as({ tenant, agent, role: 'write' });
   const [ann, bob, worker] = [await as('ann'), await as('bob'), await as(turn.agent_id)];
   return { cairn, ann, bob, worker, turn, card_id: cards[0]!.card_id };
@@ -38,9 +35,9 @@ onEveryTarget('cards of others', (test) => {
       ],
     });
     const walk = async (api: Api) =>
-      (
-        await api.edges.traverse({ entity_type: 'Card', entity_id: loose.card_id, max_depth: 1 })
-      ).entities.map(({ entity_id }) => entity_id);
+      (await api.edges.traverse({ entity_type: 'Card', entity_id: loose.card_id, max_depth: 1 })).entities.map(
+        ({ entity_id }) => entity_id,
+      );
     for (const api of [cairn, ann, worker]) {
       expect((await api.cards.get({ card_id })).content).toBe('secret');
       expect((await api.cards.list({ subject_id: 's' })).total).toBe(2);
@@ -49,10 +46,7 @@ onEveryTarget('cards of others', (test) => {
     }
     for (const id of [card_id, ...card_ids])
       expect(await refusalOf(bob.cards.get({ card_id: id }))).toMatchObject(hidden(id));
-    expect(await bob.cards.list({ subject_id: 's' })).toMatchObject({
-      cards: [{ card_id: loose.card_id }],
-      total: 1,
-    });
+    expect(await bob.cards.list({ subject_id: 's' })).toMatchObject({ cards: [{ card_id: loose.card_id }], total: 1 });
     expect((await bob.cards.list({})).cards.map((card) => card.card_id)).not.toContain(card_id);
     const found = await bob.cards.get_batch({ card_ids: [loose.card_id, card_id] });
     expect(found).toMatchObject({ cards: [{ card_id: loose.card_id }], missing_ids: [card_id] });
@@ -118,8 +112,7 @@ onEveryTarget('cards of others', (test) => {
             arguments: { instruction: 'i', profile_name: PROFILE, input_box_ids },
             handover: 'instruction',
           }),
-        () =>
-          ann.delegations.create({ to_agent_id: 'cyd', trajectory_id, task_description: 't', input_box_ids }),
+        () => ann.delegations.create({ to_agent_id: 'cyd', trajectory_id, task_description: 't', input_box_ids }),
       ];
     };
     await expectNothingWritten(test(), cairn, async () => {

@@ -9,8 +9,7 @@ const erased = { code: 'CONTENT_ERASED', status: 410 };
 const gone = { code: 'ENTITY_GONE', status: 410 };
 
 const addExpiring = async (cairn: Api, ...ids: string[]) => {
-  for (const card_id of ids)
-    await cairn.cards.add({ card_id, content: card_id, ttl_seconds: 60, subject_ids: ['s'] });
+  for (const card_id of ids) await cairn.cards.add({ card_id, content: card_id, ttl_seconds: 60, subject_ids: ['s'] });
 };
 
 /** What a box shows of its cards, and which it misses. */
@@ -51,12 +50,7 @@ onEveryTarget('lifetime', (test) => {
   it('LIFE-2 an expired card is gone from every read at once', async () => {
     const cairn = await test().freshTenant();
     await cairn.cards.add({ card_id: 'stays', content: 'stays', subject_ids: ['s'] });
-    await cairn.cards.add({
-      card_id: 'at',
-      content: 'at',
-      expires_at: inFuture(test(), MINUTE),
-      subject_ids: ['s'],
-    });
+    await cairn.cards.add({ card_id: 'at', content: 'at', expires_at: inFuture(test(), MINUTE), subject_ids: ['s'] });
     await addExpiring(cairn, 'by');
     await cairn.boxes.create({ box_id: 'x', card_ids: ['at', 'stays', 'by'] });
     test().advance(MINUTE / 2);
@@ -88,15 +82,8 @@ onEveryTarget('lifetime', (test) => {
     const thread_id = randomUUID();
     const filters = { tags: ['t'], metadata: { agent: 'a' }, routing: { q: 'r' }, subject_ids: ['s'] };
     const write = async (more: object) =>
-      (
-        await cairn.packets.write({
-          packet_type: 'p',
-          payload: { secret: 1 },
-          thread_id,
-          ...filters,
-          ...more,
-        })
-      ).packet_id;
+      (await cairn.packets.write({ packet_type: 'p', payload: { secret: 1 }, thread_id, ...filters, ...more }))
+        .packet_id;
     const before = await latestToken(cairn);
     const root = await write({});
     const parent = await write({ lineage: { parent_ids: [root] }, ttl: inFuture(test(), MINUTE) });
@@ -165,12 +152,7 @@ onEveryTarget('lifetime', (test) => {
     expect(await latestToken(cairn)).toBe(early);
     test().advance(2 * MINUTE);
     const swept = await cairn.lifetime.sweep();
-    expect(swept).toMatchObject({
-      cards_erased: 230,
-      packets_erased: 2,
-      requests_forgotten: 0,
-      cards_kept: 0,
-    });
+    expect(swept).toMatchObject({ cards_erased: 230, packets_erased: 2, requests_forgotten: 0, cards_kept: 0 });
     const late = await latestToken(cairn);
     expect(await cairn.lifetime.sweep()).toMatchObject({ cards_erased: 0, packets_erased: 0 });
     expect(await latestToken(cairn)).toBe(late);
@@ -188,11 +170,7 @@ onEveryTarget('lifetime', (test) => {
 
   it('LIFE-5 the hash of what was erased becomes a keyed one', async () => {
     const cairn = await test().freshTenant();
-    const parent = await cairn.packets.write({
-      packet_type: 'p',
-      payload: { n: 1 },
-      ttl: inFuture(test(), MINUTE),
-    });
+    const parent = await cairn.packets.write({ packet_type: 'p', payload: { n: 1 }, ttl: inFuture(test(), MINUTE) });
     const child = await cairn.packets.write({
       packet_type: 'p',
       payload: {},

@@ -88,12 +88,7 @@ onEveryTarget('cards together', (test) => {
   });
 
   it.each<[string, object, string, number]>([
-    [
-      'content that does not fit',
-      { content: 5, metadata: { type: 'agent.thought' } },
-      'INVALID_CONTENT',
-      400,
-    ],
+    ['content that does not fit', { content: 5, metadata: { type: 'agent.thought' } }, 'INVALID_CONTENT', 400],
     ['an unknown source', { derived_from: ['none'] }, 'UNKNOWN_CARD', 400],
     ['a taken id', { card_id: 'taken', content: 'y' }, 'ENTITY_ALREADY_EXISTS', 409],
   ])('CARD-11 an atomic batch with %s adds none', async (_, bad, code, status) => {

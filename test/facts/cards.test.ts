@@ -16,12 +16,7 @@ const types: readonly [type: string, good: readonly Json[], bad: readonly Json[]
       { tool_name: 'search', arguments: { q: 'x' } },
       { tool_name: 'search', arguments: {}, status: 'queued', other: [1] },
     ],
-    [
-      'search',
-      { tool_name: 'search' },
-      { tool_name: '', arguments: {} },
-      { tool_name: 's', arguments: 'q=x' },
-    ],
+    ['search', { tool_name: 'search' }, { tool_name: '', arguments: {} }, { tool_name: 's', arguments: 'q=x' }],
   ],
   [
     'tool.result',
@@ -134,10 +129,10 @@ onEveryTarget('cards', (test) => {
       expect((await cairn.cards.get({ card_id })).content).toEqual(content);
     }
     for (const content of bad) {
-      expect(
-        await refusalOf(cairn.cards.add({ content, metadata: { type } })),
-        JSON.stringify(content),
-      ).toMatchObject({ code: 'INVALID_CONTENT', status: 400 });
+      expect(await refusalOf(cairn.cards.add({ content, metadata: { type } })), JSON.stringify(content)).toMatchObject({
+        code: 'INVALID_CONTENT',
+        status: 400,
+      });
     }
     expect((await cairn.cards.list()).total).toBe(good.length);
   });
@@ -148,9 +143,7 @@ onEveryTarget('cards', (test) => {
       expect(await cairn.cards.add({ content: 5, metadata })).toMatchObject({ content: 5, metadata });
     }
     for (const type of ['', 5, null, 'x'.repeat(101)]) {
-      expect(await refusalOf(cairn.cards.add({ metadata: { type } }))).toMatchObject({
-        code: 'INVALID_INPUT',
-      });
+      expect(await refusalOf(cairn.cards.add({ metadata: { type } }))).toMatchObject({ code: 'INVALID_INPUT' });
     }
   });
 
@@ -174,21 +167,19 @@ onEveryTarget('cards', (test) => {
     ['a member of the wrong type', [{ name: 'a', required: 'yes' }]],
   ])('CARD-4 a fields schema with %s is refused', async (_, content) => {
     const cairn = await test().freshTenant();
-    expect(
-      await refusalOf(cairn.cards.add({ content, metadata: { type: 'task.result_fields' } })),
-    ).toMatchObject({ code: 'INVALID_CONTENT', status: 400 });
+    expect(await refusalOf(cairn.cards.add({ content, metadata: { type: 'task.result_fields' } }))).toMatchObject({
+      code: 'INVALID_CONTENT',
+      status: 400,
+    });
   });
 
-  it.each(['user', 'assistant', 'system', 'tool'])(
-    'CARD-5 the role %s is taken in any case',
-    async (role) => {
-      const cairn = await test().freshTenant();
-      const capitalised = role[0]!.toUpperCase() + role.slice(1);
-      for (const given of [role, capitalised, role.toUpperCase()]) {
-        expect((await cairn.cards.add({ metadata: { role: given } })).metadata).toEqual({ role });
-      }
-    },
-  );
+  it.each(['user', 'assistant', 'system', 'tool'])('CARD-5 the role %s is taken in any case', async (role) => {
+    const cairn = await test().freshTenant();
+    const capitalised = role[0]!.toUpperCase() + role.slice(1);
+    for (const given of [role, capitalised, role.toUpperCase()]) {
+      expect((await cairn.cards.add({ metadata: { role: given } })).metadata).toEqual({ role });
+    }
+  });
 
   it('CARD-5 another role is refused, and none is implied', async () => {
     const cairn = await test().freshTenant();
@@ -229,10 +220,7 @@ onEveryTarget('cards', (test) => {
     await cairn.cards.add({ card_id: 'b', content: 2, subject_ids: ['s'] });
     await cairn.boxes.create({ box_id: 'box', card_ids: ['a', 'b'] });
     await cairn.cards.delete({ card_id: 'a' });
-    expect(await refusalOf(cairn.cards.get({ card_id: 'a' }))).toMatchObject({
-      code: 'CARD_NOT_FOUND',
-      status: 404,
-    });
+    expect(await refusalOf(cairn.cards.get({ card_id: 'a' }))).toMatchObject({ code: 'CARD_NOT_FOUND', status: 404 });
     expect((await cairn.cards.get_batch({ card_ids: ['a', 'b'] })).missing_ids).toEqual(['a']);
     const { cards, total } = await cairn.cards.list({ subject_id: 's' });
     expect([cards.map(({ card_id }) => card_id), total]).toEqual([['b'], 1]);
@@ -264,9 +252,7 @@ onEveryTarget('cards', (test) => {
     expect((await cairn.cards.get_batch({ card_ids: ['a'] })).missing_ids).toEqual(['a']);
     expect((await cairn.boxes.cards({ box_id: 'x' })).missing_card_ids).toEqual(['a']);
     expect(await refusalOf(cairn.cards.add({ derived_from: ['a'] }))).toMatchObject({ code: 'UNKNOWN_CARD' });
-    expect(await refusalOf(cairn.cards.add({ card_id: 'a', content: 1 }))).toMatchObject({
-      code: 'ENTITY_GONE',
-    });
+    expect(await refusalOf(cairn.cards.add({ card_id: 'a', content: 1 }))).toMatchObject({ code: 'ENTITY_GONE' });
     test().advance(10_000);
   });
 

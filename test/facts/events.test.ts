@@ -79,12 +79,8 @@ onEveryTarget('events', (test) => {
     await cairn.packets.write_batch({ packets });
     await write(cairn, 'last');
     const followed = await followUntil(cairn, { after: '0' }, isLast);
-    expect(followed.map(({ packet }) => packet.seq)).toEqual(
-      Array.from({ length: start + 451 }, (_, i) => i + 1),
-    );
-    expect(followed.slice(start, -1).map(({ packet }) => packet.payload?.i)).toEqual(
-      packets.map((_, i) => i),
-    );
+    expect(followed.map(({ packet }) => packet.seq)).toEqual(Array.from({ length: start + 451 }, (_, i) => i + 1));
+    expect(followed.slice(start, -1).map(({ packet }) => packet.payload?.i)).toEqual(packets.map((_, i) => i));
     const [one] = followed.slice(start);
     expect(one!.packet).toEqual(await cairn.packets.get({ packet_id: one!.packet.packet_id }));
   });
@@ -201,22 +197,16 @@ onEveryTarget('events', (test) => {
     await migrateStore({ database, restored: true });
     const after = await Store.open({ database, sweep_every_ms: 0 });
     const latest = await latestToken(after.api(admin));
-    expect(await refusalOf(open(after.api(admin), token))).toMatchObject({
-      code: 'STREAM_RESET',
-      details: { latest },
-    });
+    expect(await refusalOf(open(after.api(admin), token))).toMatchObject({ code: 'STREAM_RESET', details: { latest } });
     expect(latest.split('.')[1]).toBe(token.split('.')[1]);
     await after.close();
     await drop();
   });
 
-  it.each(['1', 'x', 'abc.1', '-1', '00000000000000000.1', ' '])(
-    'EVENT-7 "%s" is no token',
-    async (token) => {
-      const cairn = await test().freshTenant();
-      expect(await refusalOf(open(cairn, token))).toMatchObject({ code: 'INVALID_CURSOR', status: 400 });
-    },
-  );
+  it.each(['1', 'x', 'abc.1', '-1', '00000000000000000.1', ' '])('EVENT-7 "%s" is no token', async (token) => {
+    const cairn = await test().freshTenant();
+    expect(await refusalOf(open(cairn, token))).toMatchObject({ code: 'INVALID_CURSOR', status: 400 });
+  });
 
   it('EVENT-8 expired and erased packets keep their place', async () => {
     const cairn = await test().freshTenant();

@@ -9,14 +9,7 @@ import { asList } from '#cairn/kernel/index.js';
 /** Few, so that they meet; of some the formats think differently. */
 const ids = ['a', 'a_b', 'a.b', 'a b', 'é', '', 'x'.repeat(50), `call_${'0'.repeat(24)}`];
 const someId = fc.constantFrom(...ids);
-const types = [
-  'agent.thought',
-  'task.instruction',
-  'task.deliverable',
-  'sys.rendered_prompt',
-  'sys.tools',
-  'x',
-];
+const types = ['agent.thought', 'task.instruction', 'task.deliverable', 'sys.rendered_prompt', 'sys.tools', 'x'];
 const roles = ['user', 'assistant', 'system', 'tool'];
 const around = fc.constantFrom('', ' ', '\n', '"\\');
 
@@ -40,9 +33,7 @@ const seed: fc.Arbitrary<Seed> = fc.record({
   before: around,
   after: around,
   asJson: fc.boolean(),
-  listed: fc.array(fc.record({ id: fc.option(someId, { nil: null }), shared: fc.boolean() }), {
-    maxLength: 3,
-  }),
+  listed: fc.array(fc.record({ id: fc.option(someId, { nil: null }), shared: fc.boolean() }), { maxLength: 3 }),
   again: fc.boolean(),
 });
 
@@ -64,8 +55,7 @@ function toCards(seeds: readonly Seed[]): HydratedCard[] {
     const made = {
       said: () => card(one.asJson ? { words } : words, { type: one.type }),
       call: () => card({ tool_name: 'f', arguments: { q: words } }, { type: 'tool.call' }),
-      result: () =>
-        card({ status: one.asJson ? 'success' : 'failed', result: words }, { type: 'tool.result' }),
+      result: () => card({ status: one.asJson ? 'success' : 'failed', result: words }, { type: 'tool.result' }),
     }[one.kind]();
     return one.again ? [made, made] : [made];
   });
@@ -124,8 +114,7 @@ function answersTo(all: readonly Spoken[], at: number): string[] {
   return results;
 }
 
-const isSaid = ({ metadata }: HydratedCard) =>
-  metadata.type !== 'sys.rendered_prompt' && metadata.type !== 'sys.tools';
+const isSaid = ({ metadata }: HydratedCard) => metadata.type !== 'sys.rendered_prompt' && metadata.type !== 'sys.tools';
 
 function wordsOf(card: HydratedCard, n: string): string[] {
   const { type, role } = card.metadata;
@@ -167,8 +156,7 @@ describe('what a model sees of any cards', () => {
           const shown = JSON.stringify([view.format === 'openai' ? '' : view.system, view.messages]);
           for (const card of given) {
             const n = card.card_id.slice('card-'.length);
-            for (const word of wordsOf(card, n))
-              expect([word, shown.split(word).length - 1]).toEqual([word, 1]);
+            for (const word of wordsOf(card, n)) expect([word, shown.split(word).length - 1]).toEqual([word, 1]);
             if (!isSaid(card)) expect(shown).not.toContain(`w${n}.`);
           }
         }
@@ -183,13 +171,9 @@ describe('what a model sees of any cards', () => {
         for (const view of views(given)) {
           const all = spoken(view);
           expect(all.flatMap(({ texts }) => texts).filter((text) => text.trim() === '')).toEqual([]);
-          expect(all.filter((one) => one.texts.length + one.calls.length + one.results.length === 0)).toEqual(
-            [],
-          );
+          expect(all.filter((one) => one.texts.length + one.calls.length + one.results.length === 0)).toEqual([]);
           if (view.format === 'openai') continue;
-          expect(all.map(({ role }) => role)).toEqual(
-            all.map((_, i) => (i % 2 === 0 ? 'user' : 'assistant')),
-          );
+          expect(all.map(({ role }) => role)).toEqual(all.map((_, i) => (i % 2 === 0 ? 'user' : 'assistant')));
         }
       }),
       { numRuns: 400 },

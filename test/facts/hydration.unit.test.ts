@@ -134,9 +134,7 @@ describe('the system prompt', () => {
       system,
       messages: [{ role: 'user', content: [text('Go.')] }],
     });
-    expect(render('openai', [], { name: 'p', system_prompt: ' ', instructions: 'This.' }).system).toBe(
-      'This.',
-    );
+    expect(render('openai', [], { name: 'p', system_prompt: ' ', instructions: 'This.' }).system).toBe('This.');
     for (const none of [null, 'text', { name: 'p', system_prompt: 3 }])
       expect(render('openai', [], none)).toMatchObject({ system: '', messages: [] });
   });
@@ -175,10 +173,7 @@ describe('a deliverable', () => {
 
 describe('tools', () => {
   const schema = { type: 'object', properties: { q: { type: 'string' } } };
-  const asOpenai = {
-    type: 'function',
-    function: { name: 'search', description: 'Finds', parameters: schema },
-  };
+  const asOpenai = { type: 'function', function: { name: 'search', description: 'Finds', parameters: schema } };
   const asAnthropic = { name: 'search', description: 'Finds', input_schema: schema };
   const plain = { name: 'search', description: 'Finds', parameters: schema };
   const list = (...tools: Json[]) => card({ tools }, { type: 'sys.tools' });
@@ -211,10 +206,7 @@ describe('tools', () => {
     expect(render('openai', [list(cached)]).tools).toEqual([asOpenai]);
     const others: Json[] = [{ type: 'web_search_20250305', name: 'web_search' }, { x: 1 }, { x: 1 }];
     for (const format of ['openai', 'anthropic'] as const)
-      expect(render(format, [list(...others)], { name: 'p', tools: ['text'] }).tools).toEqual([
-        'text',
-        ...others,
-      ]);
+      expect(render(format, [list(...others)], { name: 'p', tools: ['text'] }).tools).toEqual(['text', ...others]);
   });
 });
 
@@ -347,12 +339,7 @@ describe('results', () => {
   });
 
   it('HYD-12 answer the last call of their id that waits, or one that follows them', () => {
-    const again = [
-      call('c1', 'f', { n: 1 }),
-      said('user', 'x'),
-      call('c1', 'f', { n: 2 }),
-      result('c1', 'B'),
-    ];
+    const again = [call('c1', 'f', { n: 1 }), said('user', 'x'), call('c1', 'f', { n: 2 }), result('c1', 'B')];
     expect(openai(...again).map(({ content }) => content)).toEqual([null, pending, 'x', null, ok('B')]);
     expect(openai(result('c1', 'A'), said('user', 'x'), call('c1'))).toEqual([
       { role: 'user', content: 'x' },

@@ -7,17 +7,12 @@ import { onEveryTarget, refusalOf } from '../support/targets.js';
 type PacketInput = Parameters<Api['packets']['write']>[0];
 type Filter = NonNullable<Parameters<Api['packets']['list']>[0]>;
 
-const event = (more: Partial<PacketInput> = {}): PacketInput => ({
-  packet_type: 'event',
-  payload: {},
-  ...more,
-});
+const event = (more: Partial<PacketInput> = {}): PacketInput => ({ packet_type: 'event', payload: {}, ...more });
 const child = (name: string, ...parents: string[]): PacketInput =>
   event({ packet_id: id(name), payload: { name }, lineage: { parent_ids: parents.map(id) } });
 
 /** A UUID that a test can write down: of `a` it is …0061. */
-const id = (name: string): string =>
-  `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padStart(12, '0')}`;
+const id = (name: string): string => `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padStart(12, '0')}`;
 
 const THREAD = randomUUID();
 const PARENT = id('parent');
@@ -29,22 +24,9 @@ const packets: readonly PacketInput[] = [
   event({ timestamp: '2025-01-03T00:00:00Z', tags: ['y'], metadata: { agent: 'ann' } }),
   event({ timestamp: '2025-01-04T00:00:00Z', lineage: { parent_ids: [PARENT] }, metadata: { agent: 'bob' } }),
   event({ timestamp: '2025-01-05T00:00:00Z', provenance: { source: 'api', parent_packet: PARENT } }),
-  event({
-    timestamp: '2025-01-06T00:00:00Z',
-    subject_ids: ['u 1'],
-    thread_id: THREAD,
-    provenance: { source: 'cli' },
-  }),
-  event({
-    timestamp: '2025-01-07T00:00:00Z',
-    routing: { queue: 'a:b', priority: 3, urgent: true, deep: { x: 1 } },
-  }),
-  event({
-    timestamp: '2025-01-08T00:00:00Z',
-    routing: { queue: 'other' },
-    tags: ['y'],
-    metadata: { agent: 'ann' },
-  }),
+  event({ timestamp: '2025-01-06T00:00:00Z', subject_ids: ['u 1'], thread_id: THREAD, provenance: { source: 'cli' } }),
+  event({ timestamp: '2025-01-07T00:00:00Z', routing: { queue: 'a:b', priority: 3, urgent: true, deep: { x: 1 } } }),
+  event({ timestamp: '2025-01-08T00:00:00Z', routing: { queue: 'other' }, tags: ['y'], metadata: { agent: 'ann' } }),
 ];
 const named = packets.map((packet, i) => ({ ...packet, payload: { i } }));
 
@@ -114,11 +96,7 @@ onEveryTarget('packets found', (test) => {
   it('PACKET-12 a thread is read in the order in which it was written', async () => {
     const cairn = await test().freshTenant();
     const thread_id = randomUUID();
-    for (const [i, timestamp] of [
-      '2025-03-01T00:00:00Z',
-      '2025-01-01T00:00:00Z',
-      '2025-02-01T00:00:00Z',
-    ].entries()) {
+    for (const [i, timestamp] of ['2025-03-01T00:00:00Z', '2025-01-01T00:00:00Z', '2025-02-01T00:00:00Z'].entries()) {
       await cairn.packets.write(event({ thread_id, timestamp, payload: { i } }));
       await cairn.packets.write(event({ thread_id: randomUUID() }));
     }
@@ -127,31 +105,18 @@ onEveryTarget('packets found', (test) => {
     expect([thread.total, thread.next_cursor]).toEqual([3, null]);
     const backwards = await cairn.packets.thread({ thread_id, order: 'desc', limit: 2 });
     expect(backwards.packets.map(({ payload }) => payload?.i)).toEqual([2, 1]);
-    const rest = await cairn.packets.thread({
-      thread_id,
-      order: 'desc',
-      limit: 2,
-      cursor: backwards.next_cursor!,
-    });
+    const rest = await cairn.packets.thread({ thread_id, order: 'desc', limit: 2, cursor: backwards.next_cursor! });
     expect(rest.packets.map(({ payload }) => payload?.i)).toEqual([0]);
     expect(await cairn.packets.thread({ thread_id: randomUUID() })).toMatchObject({ packets: [], total: 0 });
   });
 
-  const walk = async (
-    cairn: Api,
-    start: string,
-    direction: 'ancestors' | 'descendants',
-    max_depth?: number,
-  ) => {
+  const walk = async (cairn: Api, start: string, direction: 'ancestors' | 'descendants', max_depth?: number) => {
     const { packets, truncated } = await cairn.packets.lineage({
       packet_id: id(start),
       direction,
       ...(max_depth === undefined ? {} : { max_depth }),
     });
-    return {
-      walked: packets.map(({ payload, depth }) => `${String(payload?.name)}${depth}`).join(' '),
-      truncated,
-    };
+    return { walked: packets.map(({ payload, depth }) => `${String(payload?.name)}${depth}`).join(' '), truncated };
   };
 
   it('PACKET-13 lineage walks both ways, nearest first, each packet once at its shortest depth', async () => {

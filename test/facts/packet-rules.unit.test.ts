@@ -11,11 +11,7 @@ import { type CursorKey, decodeCursor, encodeCursor } from '#cairn/kernel/node.j
 const A = '0197a000-0000-7000-8000-00000000000a';
 const B = '0197a000-0000-7000-8000-00000000000b';
 const C = '0197a000-0000-7000-8000-00000000000c';
-const packet = (more: Partial<PacketInput> = {}): PacketInput => ({
-  packet_type: 'event',
-  payload: {},
-  ...more,
-});
+const packet = (more: Partial<PacketInput> = {}): PacketInput => ({ packet_type: 'event', payload: {}, ...more });
 
 const codeOf = (action: () => unknown): string => {
   try {
@@ -50,9 +46,9 @@ describe('a cursor', () => {
   it('is good for the same list with the same filters only', () => {
     const cursor = encodeCursor(CARDS, { a: 1, b: 2 }, 'k');
     expect(decodeCursor(CARDS, { b: 2, a: 1 }, cursor, 'string')).toBe('k');
-    expect(
-      codeOf(() => decodeCursor({ ...CARDS, operation: 'boxes.list' }, { a: 1, b: 2 }, cursor, 'string')),
-    ).toBe('INVALID_CURSOR');
+    expect(codeOf(() => decodeCursor({ ...CARDS, operation: 'boxes.list' }, { a: 1, b: 2 }, cursor, 'string'))).toBe(
+      'INVALID_CURSOR',
+    );
     expect(codeOf(() => decodeCursor(CARDS, { a: 1 }, cursor, 'string'))).toBe('INVALID_CURSOR');
     const foreign = { ...CARDS, tenant: 'other' };
     expect(codeOf(() => decodeCursor(foreign, { a: 1, b: 2 }, cursor, 'string'))).toBe('INVALID_CURSOR');
@@ -62,16 +58,7 @@ describe('a cursor', () => {
   it('is refused when it is anything else', () => {
     const forge = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const [mark] = JSON.parse(Buffer.from(encodeCursor(CARDS, null, 1), 'base64url').toString()) as [string];
-    for (const cursor of [
-      '',
-      'x',
-      '!!!',
-      forge(null),
-      forge({}),
-      forge([]),
-      forge([mark]),
-      forge([mark, 1.5]),
-    ])
+    for (const cursor of ['', 'x', '!!!', forge(null), forge({}), forge([]), forge([mark]), forge([mark, 1.5])])
       expect(codeOf(() => decodeCursor(CARDS, null, cursor, 'number'))).toBe('INVALID_CURSOR');
     for (const key of [null, {}, ['a'], 'a\u0000'])
       expect(codeOf(() => decodeCursor(CARDS, null, forge([mark, key]), 'string'))).toBe('INVALID_CURSOR');
@@ -89,12 +76,10 @@ describe('lineage', () => {
     expect(parentsOf(packet())).toEqual([]);
     expect(parentsOf(packet({ lineage: { parent_ids: [B, A, B] } }))).toEqual([B, A]);
     expect(parentsOf(packet({ provenance: { parent_packet: A } }))).toEqual([A]);
-    expect(
-      parentsOf(packet({ lineage: { parent_ids: [B] }, provenance: { parent_packet: A.toUpperCase() } })),
-    ).toEqual([B, A]);
-    expect(parentsOf(packet({ lineage: { parent_ids: [A] }, provenance: { parent_packet: A } }))).toEqual([
-      A,
-    ]);
+    expect(parentsOf(packet({ lineage: { parent_ids: [B] }, provenance: { parent_packet: A.toUpperCase() } }))).toEqual(
+      [B, A],
+    );
+    expect(parentsOf(packet({ lineage: { parent_ids: [A] }, provenance: { parent_packet: A } }))).toEqual([A]);
   });
 
   it('takes nil, null and nothing for no parent, and refuses what is no id', () => {

@@ -7,11 +7,7 @@ import { onEveryTarget, refusalOf } from '../support/targets.js';
 type PacketInput = Parameters<Api['packets']['write']>[0];
 
 const NIL = '00000000-0000-0000-0000-000000000000';
-const event = (more: Partial<PacketInput> = {}): PacketInput => ({
-  packet_type: 'event',
-  payload: {},
-  ...more,
-});
+const event = (more: Partial<PacketInput> = {}): PacketInput => ({ packet_type: 'event', payload: {}, ...more });
 
 async function write(cairn: Api, more: Partial<PacketInput> = {}): Promise<string> {
   return (await cairn.packets.write(event(more))).packet_id;
@@ -31,24 +27,13 @@ onEveryTarget('packets', (test) => {
       packet_type: 'insight',
       timestamp: '2025-12-07T12:00:00.000Z',
       payload: { action: 'user_query', list: [1, null, 'ü'], empty: {} },
-      metadata: {
-        schema_version: '1.1.0',
-        reasoning_mode: 'chain_of_thought',
-        agent: 'a',
-        domain: 'd',
-        own: 1,
-      },
+      metadata: { schema_version: '1.1.0', reasoning_mode: 'chain_of_thought', agent: 'a', domain: 'd', own: 1 },
       provenance: { parent_packet: parent, source: 'api_gateway', tool: 'search_tool', own: [1] },
       confidence: { score: 0.95, rationale: 'reliable' },
       reasoning_block: { steps: ['one', { two: 2 }] },
       routing: { queue: 'q', priority: 3 },
       thread_id: randomUUID(),
-      lineage: {
-        parent_ids: [parent],
-        derivation_type: 'inference' as const,
-        generation: 1,
-        root_packet_id: parent,
-      },
+      lineage: { parent_ids: [parent], derivation_type: 'inference' as const, generation: 1, root_packet_id: parent },
       tags: ['hdpe', 'california', 'hdpe'],
       subject_ids: ['user-7'],
       ttl: '2099-12-14T12:00:00.000Z',
@@ -73,9 +58,7 @@ onEveryTarget('packets', (test) => {
     });
     expect(Math.abs(Date.parse(packet.timestamp) - test().store.driver.now())).toBeLessThan(60_000);
     for (const part of [{ packet_type: 'event' }, { payload: {} }, { packet_type: '', payload: {} }]) {
-      expect(await refusalOf(cairn.packets.write(part as PacketInput))).toMatchObject({
-        code: 'INVALID_INPUT',
-      });
+      expect(await refusalOf(cairn.packets.write(part as PacketInput))).toMatchObject({ code: 'INVALID_INPUT' });
     }
   });
 
@@ -97,9 +80,9 @@ onEveryTarget('packets', (test) => {
     const before = await latestToken(cairn);
     const refused = { code: 'INVALID_INPUT', status: 400 };
     expect(await refusalOf(cairn.packets.write({ ...event(), ...more }))).toMatchObject(refused);
-    expect(
-      await refusalOf(cairn.packets.write_batch({ packets: [event(), { ...event(), ...more }] })),
-    ).toMatchObject(refused);
+    expect(await refusalOf(cairn.packets.write_batch({ packets: [event(), { ...event(), ...more }] }))).toMatchObject(
+      refused,
+    );
     expect(await latestToken(cairn)).toBe(before);
   });
 
@@ -132,9 +115,7 @@ onEveryTarget('packets', (test) => {
       written_tables: [],
       error_message: null,
     });
-    expect(await cairn.packets.write({ ...sent, packet_id: packet_id.toUpperCase() })).toMatchObject({
-      packet_id,
-    });
+    expect(await cairn.packets.write({ ...sent, packet_id: packet_id.toUpperCase() })).toMatchObject({ packet_id });
     for (const other of [{ payload: {} }, { tags: ['u'] }, { packet_type: 'insight' }]) {
       expect(await refusalOf(cairn.packets.write({ ...sent, ...other }))).toMatchObject({
         code: 'ENTITY_ALREADY_EXISTS',
@@ -154,11 +135,9 @@ onEveryTarget('packets', (test) => {
     ).toMatchObject({ code: 'UNKNOWN_PARENT', status: 400, details: { missing_packet_ids: [one, other] } });
     const itself = { packet_id: one, lineage: { parent_ids: [one] } };
     expect(await refusalOf(cairn.packets.write(event(itself)))).toMatchObject({ code: 'UNKNOWN_PARENT' });
-    expect(await refusalOf(cairn.packets.write(event({ provenance: { parent_packet: one } })))).toMatchObject(
-      {
-        code: 'UNKNOWN_PARENT',
-      },
-    );
+    expect(await refusalOf(cairn.packets.write(event({ provenance: { parent_packet: one } })))).toMatchObject({
+      code: 'UNKNOWN_PARENT',
+    });
     expect(await latestToken(cairn)).toBe(before);
   });
 
@@ -234,13 +213,7 @@ onEveryTarget('packets', (test) => {
     for (const name of ['thread_id', 'routing', 'reasoning_block']) expect(read).not.toHaveProperty(name);
     expect(read.confidence).toEqual({ score: 0.95 });
     // A model of 1.1.0 that still says 1.0.1: what it leaves empty is no extension.
-    const older = {
-      ...sent,
-      packet_id: null,
-      lineage: null,
-      ttl: null,
-      metadata: { schema_version: '1.0.1' },
-    };
+    const older = { ...sent, packet_id: null, lineage: null, ttl: null, metadata: { schema_version: '1.0.1' } };
     expect(await cairn.packets.write(older as unknown as PacketInput)).toMatchObject({ status: 'ok' });
   });
 
@@ -286,16 +259,8 @@ onEveryTarget('packets', (test) => {
     const later = event({ packet_id: b, lineage: { parent_ids: [a] } });
     const cases = [
       [[event(), later, event({ packet_id: a })], 'UNKNOWN_PARENT', 'packets[1]'],
-      [
-        [event(), event(), event({ packet_id: taken, payload: { x: 1 } })],
-        'ENTITY_ALREADY_EXISTS',
-        'packets[2]',
-      ],
-      [
-        [event({ packet_id: a }), event({ packet_id: a, tags: ['t'] })],
-        'ENTITY_ALREADY_EXISTS',
-        'packets[1]',
-      ],
+      [[event(), event(), event({ packet_id: taken, payload: { x: 1 } })], 'ENTITY_ALREADY_EXISTS', 'packets[2]'],
+      [[event({ packet_id: a }), event({ packet_id: a, tags: ['t'] })], 'ENTITY_ALREADY_EXISTS', 'packets[1]'],
       [[event(), event({ packet_type: 'cairn.x' })], 'RESERVED_TYPE', 'packets[1]'],
       [[event(), event({ lineage: { parent_ids: [], generation: 3 } })], 'INVALID_LINEAGE', 'packets[1]'],
     ] as const;
@@ -306,40 +271,31 @@ onEveryTarget('packets', (test) => {
       });
     }
     for (const packets of [[], Array.from({ length: 1001 }, () => event())]) {
-      expect(await refusalOf(cairn.packets.write_batch({ packets }))).toMatchObject({
-        code: 'INVALID_INPUT',
-      });
+      expect(await refusalOf(cairn.packets.write_batch({ packets }))).toMatchObject({ code: 'INVALID_INPUT' });
     }
     expect(await latestToken(cairn)).toBe(before);
   });
 
-  it.each(['1.0.0', '1.0.1'])(
-    'PACKET-15 an envelope of %s is read as 1.1.0 and can be had back',
-    async (version) => {
-      const cairn = await test().freshTenant();
-      const parent = await write(cairn);
-      const sent = event({
-        payload: { z: 1, a: [2] },
-        metadata: { schema_version: version, agent: 'a' },
-        provenance: { source: 's', parent_packet: parent },
-      });
-      const packet_id = await write(cairn, sent);
-      expect(await cairn.packets.get({ packet_id })).toMatchObject({
-        metadata: { schema_version: '1.1.0', agent: 'a' },
-        lineage: { parent_ids: [parent], generation: 1 },
-      });
-      expect(await cairn.packets.original({ packet_id })).toEqual(sent);
-    },
-  );
+  it.each(['1.0.0', '1.0.1'])('PACKET-15 an envelope of %s is read as 1.1.0 and can be had back', async (version) => {
+    const cairn = await test().freshTenant();
+    const parent = await write(cairn);
+    const sent = event({
+      payload: { z: 1, a: [2] },
+      metadata: { schema_version: version, agent: 'a' },
+      provenance: { source: 's', parent_packet: parent },
+    });
+    const packet_id = await write(cairn, sent);
+    expect(await cairn.packets.get({ packet_id })).toMatchObject({
+      metadata: { schema_version: '1.1.0', agent: 'a' },
+      lineage: { parent_ids: [parent], generation: 1 },
+    });
+    expect(await cairn.packets.original({ packet_id })).toEqual(sent);
+  });
 
   it('PACKET-15 the original has what was sent and nothing else', async () => {
     const cairn = await test().freshTenant();
     const parent = await write(cairn, { subject_ids: ['s'] });
-    const ann = await test().as({
-      tenant: (await cairn.auth.whoami()).tenant_id,
-      agent: 'ann',
-      role: 'write',
-    });
+    const ann = await test().as({ tenant: (await cairn.auth.whoami()).tenant_id, agent: 'ann', role: 'write' });
     for (const sent of [
       { packet_type: 'p', payload: { z: 1, a: [2] } },
       { packet_type: 'p', payload: {}, packet_id: randomUUID(), timestamp: '2026-01-31T12:00:00+01:00' },
@@ -350,10 +306,7 @@ onEveryTarget('packets', (test) => {
       { packet_type: 'p', payload: {}, confidence: { score: 1 }, routing: { to: null }, thread_id: parent },
     ] as const) {
       for (const api of [cairn, ann]) {
-        const { packet_id } = await api.packets.write({
-          ...structuredClone(sent),
-          ...freshId(sent),
-        } as never);
+        const { packet_id } = await api.packets.write({ ...structuredClone(sent), ...freshId(sent) } as never);
         const original = await cairn.packets.original({ packet_id });
         expect(original).toEqual({ ...sent, ...('packet_id' in sent ? { packet_id } : {}) });
       }
@@ -397,9 +350,11 @@ onEveryTarget('packets', (test) => {
   ])('PACKET-16 %s in an older envelope is refused', async (field, more) => {
     const cairn = await test().freshTenant();
     for (const schema_version of ['1.0.0', '1.0.1']) {
-      expect(
-        await refusalOf(cairn.packets.write(event({ metadata: { schema_version }, ...more }))),
-      ).toMatchObject({ code: 'INVALID_INPUT', status: 400, message: expect.stringContaining(field) });
+      expect(await refusalOf(cairn.packets.write(event({ metadata: { schema_version }, ...more })))).toMatchObject({
+        code: 'INVALID_INPUT',
+        status: 400,
+        message: expect.stringContaining(field),
+      });
     }
   });
 

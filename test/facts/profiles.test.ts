@@ -57,11 +57,7 @@ onEveryTarget('profiles and handovers', (test) => {
     const cairn = await test().freshTenant();
     const made = await cairn.profiles.create({ name: 'p', system_prompt: 'first' });
     const saved = await cairn.profiles.save({ name: 'p', system_prompt: 'second' });
-    expect(saved).toMatchObject({
-      box_id: made.box_id,
-      system_prompt: 'second',
-      created_at: made.created_at,
-    });
+    expect(saved).toMatchObject({ box_id: made.box_id, system_prompt: 'second', created_at: made.created_at });
     expect(saved.card_id).not.toBe(made.card_id);
     expect(await cairn.profiles.get({ name: 'p' })).toEqual(saved);
     expect(await cardsIn(cairn, made.box_id)).toMatchObject([{ card_id: saved.card_id }]);
@@ -184,9 +180,7 @@ onEveryTarget('profiles and handovers', (test) => {
     expect((await save({ packing: {} })).message).toContain('packing');
     expect((await save(config({ pack_argument: [] }))).message).toContain('pack_argument');
     expect((await save(config({ inherit_context: { parent: true } }))).message).toContain('parent');
-    expect((await save(config({ pack_arguments: [{ arg_key: 'a', role: 'user' }] }))).code).toBe(
-      'INVALID_INPUT',
-    );
+    expect((await save(config({ pack_arguments: [{ arg_key: 'a', role: 'user' }] }))).code).toBe('INVALID_INPUT');
     expect((await save(config({ pack_arguments: [{}] }))).code).toBe('INVALID_INPUT');
     const many = Array.from({ length: 101 }, (_, i) => ({ arg_key: `a${i}` }));
     expect((await save(config({ pack_arguments: many }))).message).toContain('pack_arguments');
@@ -220,10 +214,7 @@ onEveryTarget('profiles and handovers', (test) => {
   it('PROF-7 who delegates gives no more rights than it has', async () => {
     const cairn = await withProfile(test());
     await cairn.profiles.create(full);
-    const memory_access = {
-      read: [{ memory_type: '*' as const, scope: 'own_trajectory' as const }],
-      write: [],
-    };
+    const memory_access = { read: [{ memory_type: '*' as const, scope: 'own_trajectory' as const }], write: [] };
     const ann = { agent_type: 'lead', capabilities: ['lead'], profile_name: 'researcher' };
     const can_delegate_to = ['critic', 'researcher', 'lead'];
     await cairn.agents.register({ ...ann, agent_id: 'ann', memory_access, can_delegate_to });
@@ -246,9 +237,7 @@ onEveryTarget('profiles and handovers', (test) => {
   it('PROF-11 an agent changes and deletes the profiles that it made, and no others', async () => {
     const cairn = await test().freshTenant();
     const tenant = await tenantOf(cairn);
-    const [ann, bob] = await Promise.all(
-      ['ann', 'bob'].map((agent) => test().as({ tenant, agent, role: 'write' })),
-    );
+    const [ann, bob] = await Promise.all(['ann', 'bob'].map((agent) => test().as({ tenant, agent, role: 'write' })));
     const theirs = await cairn.profiles.create({ name: 'of all' });
     const hers = await ann!.profiles.create({ name: 'hers' });
     await expectNothingWritten(test(), cairn, async () => {
@@ -259,9 +248,7 @@ onEveryTarget('profiles and handovers', (test) => {
         expect(await refusalOf(bob!.profiles.delete({ name }))).toMatchObject(refused);
       }
     });
-    expect(await ann!.profiles.save({ name: 'hers', system_prompt: 's' })).toMatchObject({
-      system_prompt: 's',
-    });
+    expect(await ann!.profiles.save({ name: 'hers', system_prompt: 's' })).toMatchObject({ system_prompt: 's' });
     await ann!.profiles.delete({ name: 'hers' });
   });
 

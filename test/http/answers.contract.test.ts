@@ -36,12 +36,7 @@ describe('headers', () => {
       { method: 'GET', path: '/api/v1/whoami', headers: { host: 'evil.example' } },
       { method: 'GET', path: '/api/v1/whoami', headers: { authorization: 'Bearer wrong' } },
       { method: 'POST', path: '/api/v1/remember', headers: { 'content-type': 'text/plain' }, body: 'x' },
-      {
-        method: 'POST',
-        path: '/api/v1/remember',
-        headers: { 'content-type': 'application/json' },
-        body: '{',
-      },
+      { method: 'POST', path: '/api/v1/remember', headers: { 'content-type': 'application/json' }, body: '{' },
       {
         method: 'POST',
         path: '/api/v1/remember',
@@ -118,14 +113,7 @@ describe('the reference page', () => {
 
   it('CLI-3 takes nothing of a Host into the page that is no host', async () => {
     await test.key('default');
-    for (const host of [
-      '<script>x</script>',
-      'evil"example',
-      "e'; rm -rf ~; '",
-      'e vil',
-      'evil:http',
-      '$(evil)',
-    ]) {
+    for (const host of ['<script>x</script>', 'evil"example', "e'; rm -rf ~; '", 'e vil', 'evil:http', '$(evil)']) {
       const text = await page({ host });
       expect(text.includes(host), host).toBe(false);
       expect(text.includes(`http://127.0.0.1:${test.port}/api/v1/`), host).toBe(true);

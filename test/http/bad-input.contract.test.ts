@@ -35,10 +35,7 @@ for (const database of databases()) {
     });
     afterAll(() => test.close());
 
-    const withKey = (sent: Sent): Sent => ({
-      ...sent,
-      headers: { authorization: `Bearer ${key}`, ...sent.headers },
-    });
+    const withKey = (sent: Sent): Sent => ({ ...sent, headers: { authorization: `Bearer ${key}`, ...sent.headers } });
 
     /** Sends what must be refused, all at once; gives the messages. Whatever was sent, no row of any table changes. */
     const allRefused = async (all: readonly Sent[], code: ErrorCode): Promise<Refused[]> => {
@@ -60,8 +57,7 @@ for (const database of databases()) {
       expect(contents).toEqual(before);
       return refusals;
     };
-    const refused = async (sent: Sent, code: ErrorCode): Promise<Refused> =>
-      (await allRefused([sent], code))[0]!;
+    const refused = async (sent: Sent, code: ErrorCode): Promise<Refused> => (await allRefused([sent], code))[0]!;
     /** Sends what may be written. */
     const sendGood = (sent: Sent): Promise<Reply> => {
       contents = undefined;
@@ -73,54 +69,45 @@ for (const database of databases()) {
       headers: JSON_TYPE,
       body,
     });
-    const postPacket = (body: string | Buffer): Sent => ({
-      ...postCard(body),
-      path: '/api/v1/memory/packet',
-    });
+    const postPacket = (body: string | Buffer): Sent => ({ ...postCard(body), path: '/api/v1/memory/packet' });
     const get = (path: string): Sent => ({ method: 'GET', path });
 
-    describe.each(allOperations.map((operation) => [operation.name, operation] as const))(
-      '%s',
-      (_, operation) => {
-        const asSent = (input: Record<string, unknown>) => requestOf(operation, input, 'default');
+    describe.each(allOperations.map((operation) => [operation.name, operation] as const))('%s', (_, operation) => {
+      const asSent = (input: Record<string, unknown>) => requestOf(operation, input, 'default');
 
-        it('names the field that has the wrong type', async () => {
-          const input = inputOf(operation, planted);
-          const tried = wrongValues(operation);
-          const sent = tried.map(([field, wrong]) => asSent({ ...input, [field]: wrong }));
-          const refusals = await allRefused(sent, 'INVALID_INPUT');
-          for (const [i, [field, wrong]] of tried.entries())
-            expect(refusals[i]!.message, JSON.stringify(wrong)).toContain(field);
-        });
+      it('names the field that has the wrong type', async () => {
+        const input = inputOf(operation, planted);
+        const tried = wrongValues(operation);
+        const sent = tried.map(([field, wrong]) => asSent({ ...input, [field]: wrong }));
+        const refusals = await allRefused(sent, 'INVALID_INPUT');
+        for (const [i, [field, wrong]] of tried.entries())
+          expect(refusals[i]!.message, JSON.stringify(wrong)).toContain(field);
+      });
 
-        it('names a field that it does not know', async () => {
-          const unknown = asSent({ ...inputOf(operation, planted), no_such_field: 1 });
-          const elsewhere =
-            restGoesTo(operation.method) === 'body'
-              ? { ...asSent(inputOf(operation, planted)), path: `${asSent(planted).path}?no_such_field=1` }
-              : { ...asSent({ ...inputOf(operation, planted), __proto__: null, constructor: 'x' }) };
-          const [first, second] = await allRefused([unknown, elsewhere], 'INVALID_INPUT');
-          expect(first!.message).toContain('"no_such_field"');
-          expect(second!.message).toMatch(/no_such_field|constructor/);
-        });
+      it('names a field that it does not know', async () => {
+        const unknown = asSent({ ...inputOf(operation, planted), no_such_field: 1 });
+        const elsewhere =
+          restGoesTo(operation.method) === 'body'
+            ? { ...asSent(inputOf(operation, planted)), path: `${asSent(planted).path}?no_such_field=1` }
+            : { ...asSent({ ...inputOf(operation, planted), __proto__: null, constructor: 'x' }) };
+        const [first, second] = await allRefused([unknown, elsewhere], 'INVALID_INPUT');
+        expect(first!.message).toContain('"no_such_field"');
+        expect(second!.message).toMatch(/no_such_field|constructor/);
+      });
 
-        it('names a field that is missing', async () => {
-          const inPath = pathParameters(operation.path);
-          const fields = Object.entries(operation.input.shape)
-            .filter(
-              ([field, schema]) =>
-                !inPath.includes(field) && !(schema as z.ZodType).safeParse(undefined).success,
-            )
-            .map(([field]) => field);
-          const sent = fields.map((field) => {
-            const { [field]: _gone, ...rest } = inputOf(operation, planted);
-            return asSent(rest);
-          });
-          const refusals = await allRefused(sent, 'INVALID_INPUT');
-          for (const [i, field] of fields.entries()) expect(refusals[i]!.message).toContain(field);
+      it('names a field that is missing', async () => {
+        const inPath = pathParameters(operation.path);
+        const fields = Object.entries(operation.input.shape)
+          .filter(([field, schema]) => !inPath.includes(field) && !(schema as z.ZodType).safeParse(undefined).success)
+          .map(([field]) => field);
+        const sent = fields.map((field) => {
+          const { [field]: _gone, ...rest } = inputOf(operation, planted);
+          return asSent(rest);
         });
-      },
-    );
+        const refusals = await allRefused(sent, 'INVALID_INPUT');
+        for (const [i, field] of fields.entries()) expect(refusals[i]!.message).toContain(field);
+      });
+    });
 
     it('takes no body but JSON objects in UTF-8', async () => {
       for (const text of [
@@ -134,8 +121,7 @@ for (const database of databases()) {
         '{"a":01}',
       ])
         if (text !== '') await refused(postCard(text), 'INVALID_JSON');
-      for (const text of ['[]', '1', '"text"', 'null', 'true'])
-        await refused(postCard(text), 'INVALID_INPUT');
+      for (const text of ['[]', '1', '"text"', 'null', 'true']) await refused(postCard(text), 'INVALID_INPUT');
       for (const bytes of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80]]) {
         const body = Buffer.concat([Buffer.from('{"content":"'), Buffer.from(bytes), Buffer.from('"}')]);
         expect((await refused(postCard(body), 'INVALID_JSON')).message).toContain('UTF-8');
@@ -166,10 +152,7 @@ for (const database of databases()) {
     it('takes nothing that is too large', async () => {
       const { message } = await refused(postCard(`{"content":"${'x'.repeat(1024 * 1024)}"}`), 'TOO_LARGE');
       expect(message).toMatch(/card .*limit/);
-      await refused(
-        postPacket(`{"packet_type":"e","payload":{"x":"${'x'.repeat(1024 * 1024)}"}}`),
-        'TOO_LARGE',
-      );
+      await refused(postPacket(`{"packet_type":"e","payload":{"x":"${'x'.repeat(1024 * 1024)}"}}`), 'TOO_LARGE');
       await refused(postCard(`{"metadata":{"x":"${'ü'.repeat(512 * 1024)}"}}`), 'TOO_LARGE');
       await refused(postCard(`{"content":"${'x'.repeat(8 * 1024 * 1024)}"}`), 'TOO_LARGE');
       // Large, suspicious to the check of numbers, and yet below the limit of a body.
@@ -191,22 +174,10 @@ for (const database of databases()) {
     });
 
     it('takes no other content type, and no body without one', async () => {
-      for (const type of [
-        'text/plain',
-        'application/x-www-form-urlencoded',
-        'application/jsonp',
-        'nonsense',
-        '*/*',
-      ])
-        await refused(
-          { ...postCard('{"content":1}'), headers: { 'content-type': type } },
-          'UNSUPPORTED_MEDIA_TYPE',
-        );
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'nonsense', '*/*'])
+        await refused({ ...postCard('{"content":1}'), headers: { 'content-type': type } }, 'UNSUPPORTED_MEDIA_TYPE');
       await refused({ ...postCard('{"content":1}'), headers: {} }, 'UNSUPPORTED_MEDIA_TYPE');
-      const typed = {
-        ...postCard('{"content":1}'),
-        headers: { 'content-type': 'application/json; charset=utf-8' },
-      };
+      const typed = { ...postCard('{"content":1}'), headers: { 'content-type': 'application/json; charset=utf-8' } };
       expect((await sendGood(typed)).status).toBe(201);
     });
 
@@ -230,24 +201,8 @@ for (const database of databases()) {
     });
 
     it('gives numbers back that a double can hold', async () => {
-      const exact = [
-        '0.1',
-        '1e21',
-        '1e308',
-        '5e-324',
-        '0.30000000000000004',
-        '12345678.123456789',
-        '9007199254740992',
-      ];
-      const more = [
-        '0',
-        '-1',
-        '1.50',
-        '1E3',
-        '0.10000000000000001',
-        '100000000000000000000',
-        '"12345678901234567890"',
-      ];
+      const exact = ['0.1', '1e21', '1e308', '5e-324', '0.30000000000000004', '12345678.123456789', '9007199254740992'];
+      const more = ['0', '-1', '1.50', '1E3', '0.10000000000000001', '100000000000000000000', '"12345678901234567890"'];
       for (const number of [...exact, ...more]) {
         const reply = await sendGood(postCard(`{"content":[${number}]}`));
         expect(reply.status, `${number}: ${reply.text}`).toBe(201);
@@ -315,15 +270,7 @@ for (const database of databases()) {
       const first = await sendGood(get('/projects/default/cards?limit=1'));
       const { next_cursor } = JSON.parse(first.text) as { next_cursor: string };
       const forged = Buffer.from('["000000000000",1]').toString('base64url');
-      for (const cursor of [
-        'x',
-        '%00',
-        '%F0%9F%98%80',
-        forged,
-        `${next_cursor.slice(0, -4)}`,
-        'bnVsbA',
-        'W10',
-      ]) {
+      for (const cursor of ['x', '%00', '%F0%9F%98%80', forged, `${next_cursor.slice(0, -4)}`, 'bnVsbA', 'W10']) {
         for (const path of ['/projects/default/cards', '/projects/default/boxes', '/api/v1/memory/packets'])
           await refused(get(`${path}?cursor=${cursor}`), 'INVALID_CURSOR');
       }
@@ -347,14 +294,7 @@ for (const database of databases()) {
       expect(await wrong('OPTIONS', '/projects/default/boxes?x=1')).toBe('POST, GET');
       for (const path of ['/openapi.json', '/health/live', '/metrics', '/'])
         expect(await wrong('POST', path), path).toBe('GET');
-      const unknown = [
-        '/api/v1',
-        '/api/v2/memory/packet',
-        '/projects',
-        '/projects/default/cards/a/b',
-        '//',
-        '/%2e%2e',
-      ];
+      const unknown = ['/api/v1', '/api/v2/memory/packet', '/projects', '/projects/default/cards/a/b', '//', '/%2e%2e'];
       for (const path of unknown) await refused(get(path), 'ROUTE_NOT_FOUND');
       await refused({ method: 'POST', path: '/api/v1/memory/packets/x' }, 'ROUTE_NOT_FOUND');
     });

@@ -55,8 +55,7 @@ for (const database of databases()) {
       `%s answers ${CASES[database]} of them`,
       async (_, operation, seed) => {
         // Who only reads leaves what the next one needs.
-        const { tenant, planted, key } =
-          operation.access === 'read' ? readers : await settle(`t-${operation.name}`);
+        const { tenant, planted, key } = operation.access === 'read' ? readers : await settle(`t-${operation.name}`);
         const authorization = `Bearer ${key}`;
         const statuses = new Set<number>();
         const size = { minLength: AT_ONCE, maxLength: AT_ONCE };

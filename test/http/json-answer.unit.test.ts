@@ -10,11 +10,7 @@ describe('a JSON answer', () => {
   it('LOAD-1 is a text where it is short, and a stream of the same bytes where it is long', () =>
     fc.assert(
       fc.asyncProperty(fc.array(fc.jsonValue(), { maxLength: 5 }), fc.nat(6), async (values, copies) => {
-        const value = {
-          values,
-          long: Array(copies).fill({ long, values, absent: undefined }),
-          end: undefined,
-        };
+        const value = { values, long: Array(copies).fill({ long, values, absent: undefined }), end: undefined };
         const answer = jsonAnswer(value);
         expect(typeof answer === 'string').toBe(copies < 3);
         expect(typeof answer === 'string' ? answer : await text(answer)).toBe(JSON.stringify(value));

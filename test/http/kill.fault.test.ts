@@ -135,8 +135,7 @@ it('SIGTERM under load: ends with 0, and what was answered is answered whole and
     for (const status of statuses) expect([201, 503, undefined]).toContain(status);
     expect(statuses).toContain(201);
     const ledger = new Ledger();
-    for (const { mark, status } of answers)
-      ledger.steps.set(mark, { step: 'packet', acknowledged: status === 201 });
+    for (const { mark, status } of answers) ledger.steps.set(mark, { step: 'packet', acknowledged: status === 201 });
     const found = await survey(database);
     expect(audit(found, ledger)).toEqual([]);
     expect(streaming.seqs).toEqual(found.seqs.slice(0, streaming.seqs.length));

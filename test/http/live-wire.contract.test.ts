@@ -9,10 +9,7 @@ it('EXEC-39 the state is an event `snapshot`, a change an event `changes`, and t
     const cairn = await test.admin('default');
     const add = await beginRun(cairn, 'run');
     const read = async (headers: Record<string, string>, until: string) => {
-      const { text } = await test.send(
-        { method: 'GET', path: '/api/v1/executions/run/live', headers },
-        until,
-      );
+      const { text } = await test.send({ method: 'GET', path: '/api/v1/executions/run/live', headers }, until);
       return text
         .split('\n\n')
         .slice(0, -1)

@@ -80,11 +80,7 @@ describe('the open loopback', () => {
   it('serves the tenant default and no other', async () => {
     const foreign = await test.send({ method: 'GET', path: '/projects/other/cards' });
     expect(JSON.parse(foreign.text)).toMatchObject({ code: 'TENANT_MISMATCH' });
-    const named = await test.send({
-      method: 'GET',
-      path: '/api/v1/whoami',
-      headers: { 'x-tenant-id': 'other' },
-    });
+    const named = await test.send({ method: 'GET', path: '/api/v1/whoami', headers: { 'x-tenant-id': 'other' } });
     expect(JSON.parse(named.text)).toMatchObject({ code: 'TENANT_MISMATCH' });
   });
 

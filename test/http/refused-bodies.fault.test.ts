@@ -64,11 +64,7 @@ describe('bodies that are refused', () => {
     const cairn = connectCairn({ url: server.url });
     for (let i = 0; i < 10; i++) {
       const refused = cairn.cards.add({ content: 'x'.repeat((9 + i) * MIB) });
-      await expect(refused).rejects.toMatchObject({
-        code: 'TOO_LARGE',
-        status: 413,
-        details: { limit: 8 * MIB },
-      });
+      await expect(refused).rejects.toMatchObject({ code: 'TOO_LARGE', status: 413, details: { limit: 8 * MIB } });
       expect(await cairn.auth.whoami()).toMatchObject({ tenant_id: 'default' });
     }
     await cairn.close();
@@ -144,9 +140,7 @@ describe('bodies that are refused', () => {
     const closed = await startServer({ database });
     const headers = { ...json, authorization: 'Bearer wrong' };
     for (let i = 0; i < 5; i++)
-      expect(
-        (await fetch(`${closed.url}/projects/default/cards`, { method: 'POST', headers, body })).status,
-      ).toBe(401);
+      expect((await fetch(`${closed.url}/projects/default/cards`, { method: 'POST', headers, body })).status).toBe(401);
     await closed.end('SIGTERM');
     await drop();
   });

@@ -38,14 +38,12 @@ interface Described {
 
 describe('an operation at several paths', () => {
   it('has a route for each, and all lead to it', () => {
-    expect(routesOf(table).map(({ method, url, operation }) => `${method} ${url} ${operation.name}`)).toEqual(
-      [
-        'POST /cards/:card_id/note cards.note',
-        'POST /note/cards/:card_id cards.note',
-        'POST /v2.1/cards/:card_id/note cards.note',
-        'GET /note/cards/:card_id cards.read',
-      ],
-    );
+    expect(routesOf(table).map(({ method, url, operation }) => `${method} ${url} ${operation.name}`)).toEqual([
+      'POST /cards/:card_id/note cards.note',
+      'POST /note/cards/:card_id cards.note',
+      'POST /v2.1/cards/:card_id/note cards.note',
+      'GET /note/cards/:card_id cards.read',
+    ]);
   });
 
   it('is among the methods of each', () => {
@@ -59,9 +57,7 @@ describe('an operation at several paths', () => {
   });
 
   it('is described at each alike, under an id of its own', () => {
-    const { paths } = openapi('test', table) as unknown as {
-      paths: Record<string, Record<string, Described>>;
-    };
+    const { paths } = openapi('test', table) as unknown as { paths: Record<string, Record<string, Described>> };
     const found = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId }]) => `${method} ${path} ${operationId}`),
     );
@@ -86,9 +82,7 @@ describe('an operation at several paths', () => {
     const page = referencePage('test', table);
     expect(page.match(/<section id="cards\.note">/g)).toHaveLength(1);
     expect(page).toContain('<code>/cards/{card_id}/note</code></h3>');
-    expect(page).toContain(
-      'The same at <code>/note/cards/{card_id}</code>, <code>/v2.1/cards/{card_id}/note</code>.',
-    );
+    expect(page).toContain('The same at <code>/note/cards/{card_id}</code>, <code>/v2.1/cards/{card_id}/note</code>.');
     expect(page.match(/The same at/g)).toHaveLength(1);
   });
 });

@@ -84,13 +84,7 @@ describe.concurrent('the event stream', () => {
       await cairn.boxes.create({ box_id: 'box' });
       const stop = new AbortController();
       const ledger = new Ledger();
-      const load = runLoad([cairn], {
-        clients: 4,
-        name: 'stream',
-        box_ids: ['box'],
-        ledger,
-        stop: stop.signal,
-      });
+      const load = runLoad([cairn], { clients: 4, name: 'stream', box_ids: ['box'], ledger, stop: stop.signal });
       const reader = new SseReader(server.url);
       for (let n = 0; n < 40; n++) {
         await reader.open();

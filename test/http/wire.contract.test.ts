@@ -26,23 +26,18 @@ describe('bytes on the wire', () => {
   const refusal = async (bytes: string) => {
     const answer = await exchange(bytes);
     const [head, body] = answer.split('\r\n\r\n');
-    return {
-      status: Number(head!.split(' ')[1]),
-      body: JSON.parse(body!) as { code: string; message: string },
-    };
+    return { status: Number(head!.split(' ')[1]), body: JSON.parse(body!) as { code: string; message: string } };
   };
 
-  it.each([
-    'nonsense\r\n\r\n',
-    'GET\r\n\r\n',
-    'GET / HTTP/1.1\r\nbad header\r\n\r\n',
-    '\u0016\u0003\u0001\r\n\r\n',
-  ])('refuses %j, which is not HTTP', async (bytes) => {
-    expect(await refusal(bytes)).toEqual({
-      status: 400,
-      body: { code: 'INVALID_INPUT', message: expect.stringContaining('HTTP') },
-    });
-  });
+  it.each(['nonsense\r\n\r\n', 'GET\r\n\r\n', 'GET / HTTP/1.1\r\nbad header\r\n\r\n', '\u0016\u0003\u0001\r\n\r\n'])(
+    'refuses %j, which is not HTTP',
+    async (bytes) => {
+      expect(await refusal(bytes)).toEqual({
+        status: 400,
+        body: { code: 'INVALID_INPUT', message: expect.stringContaining('HTTP') },
+      });
+    },
+  );
 
   it('refuses a path or headers that are too large', async () => {
     const long = 'x'.repeat(20_000);
@@ -56,10 +51,7 @@ describe('bytes on the wire', () => {
 
   it('refuses a body beyond its limit though each card in it is small, and takes one of exactly the limit', async () => {
     const LIMIT = 8 * 1024 * 1024;
-    const small = Array.from(
-      { length: 500 },
-      (_, i) => `{"card_id":"c${i}","content":"${'x'.repeat(16_000)}"}`,
-    );
+    const small = Array.from({ length: 500 }, (_, i) => `{"card_id":"c${i}","content":"${'x'.repeat(16_000)}"}`);
     const start = `{"cards":[${small.join(',')},{"content":"`;
     const end = '"}],"atomic":true}';
     const post = (bytes: number) =>

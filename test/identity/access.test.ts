@@ -19,9 +19,7 @@ async function people(test: TestStore): Promise<{ tenant: string; admin: Api; an
 }
 
 /** Every use of a box but granting it. */
-const uses: Readonly<
-  Record<'read' | 'write', readonly ((cairn: Api, box_id: string) => Promise<unknown>)[]>
-> = {
+const uses: Readonly<Record<'read' | 'write', readonly ((cairn: Api, box_id: string) => Promise<unknown>)[]>> = {
   read: [
     (cairn, box_id) => cairn.boxes.load({ box_id }),
     (cairn, box_id) => cairn.boxes.load({ box_id, revision: 1 }),
@@ -77,10 +75,7 @@ onEveryTarget('access', (test) => {
       [other.boxes.fork({ box_id: 'x' }), 'BOX_NOT_FOUND'],
       [other.packets.get({ packet_id }), 'PACKET_NOT_FOUND'],
       [other.packets.lineage({ packet_id }), 'PACKET_NOT_FOUND'],
-      [
-        other.packets.write({ packet_type: 'p', payload: {}, lineage: { parent_ids: [packet_id] } }),
-        'UNKNOWN_PARENT',
-      ],
+      [other.packets.write({ packet_type: 'p', payload: {}, lineage: { parent_ids: [packet_id] } }), 'UNKNOWN_PARENT'],
     ] as const;
     const refusals = await Promise.all(missing.map(([call]) => refusalOf(call)));
     expect(refusals.map(({ code }) => code)).toEqual(missing.map(([, code]) => code));
@@ -114,8 +109,7 @@ onEveryTarget('access', (test) => {
     const [first, second] = [randomUUID(), randomUUID()];
     // The same numbers in both streams: what one index says of a number must not count for the other's packet.
     for (const cairn of [one, other]) {
-      const tagged =
-        cairn === one ? { tags: ['t'], subject_ids: ['s'], lineage: { parent_ids: [first] } } : {};
+      const tagged = cairn === one ? { tags: ['t'], subject_ids: ['s'], lineage: { parent_ids: [first] } } : {};
       await cairn.packets.write({ packet_id: first, packet_type: 'p', payload: {} });
       await cairn.packets.write({ packet_id: second, packet_type: 'p', payload: {}, ...tagged });
     }
@@ -132,9 +126,7 @@ onEveryTarget('access', (test) => {
 
   it('ACCESS-2 closing, finishing and deleting leave what has the same ids in another tenant alone', async () => {
     const [one, other] = [await test().freshTenant(), await test().freshTenant()];
-    const [trajectory_id, kept, scope_id, nested, artifact_id] = Array.from({ length: 5 }, () =>
-      randomUUID(),
-    );
+    const [trajectory_id, kept, scope_id, nested, artifact_id] = Array.from({ length: 5 }, () => randomUUID());
     const seen = async (cairn: Api) => {
       const { turns } = await cairn.scopes.turns({ scope_id: nested! });
       return [
@@ -197,8 +189,7 @@ onEveryTarget('access', (test) => {
     await ann.boxes.create({ box_id: 'x', card_ids: ['a'] });
     await ann.boxes.grant({ box_id: 'x', agent_id: 'bob' });
     for (const use of uses.read) await use(bob, 'x');
-    for (const use of uses.write)
-      expect(await refusalOf(use(bob, 'x')), String(use)).toMatchObject(forbidden);
+    for (const use of uses.write) expect(await refusalOf(use(bob, 'x')), String(use)).toMatchObject(forbidden);
     await ann.boxes.grant({ box_id: 'x', agent_id: 'bob', access: 'write' });
     expect(await refusalOf(bob.boxes.grant({ box_id: 'x', agent_id: 'eve' }))).toMatchObject(forbidden);
     expect(await refusalOf(bob.boxes.ungrant({ box_id: 'x', agent_id: 'bob' }))).toMatchObject(forbidden);
@@ -249,9 +240,7 @@ onEveryTarget('access', (test) => {
     expect(await about(ann)).toEqual(['x', 'open']);
     expect(await about(bob)).toEqual(['z', 'open']);
     const listed = async (cairn: Api) => await cairn.packets.list({ packet_type: 'cairn.box.created' });
-    expect([(await listed(admin)).total, (await listed(ann)).total, (await listed(bob)).total]).toEqual([
-      2, 1, 1,
-    ]);
+    expect([(await listed(admin)).total, (await listed(ann)).total, (await listed(bob)).total]).toEqual([2, 1, 1]);
     const { packet_id } = (await listed(ann)).packets[0]!;
     expect(await ann.packets.get({ packet_id })).toMatchObject({ packet_type: 'cairn.box.created' });
     const { get, original, lineage } = bob.packets;
@@ -289,10 +278,7 @@ onEveryTarget('access', (test) => {
     const { url, freshTenant } = test();
     if (url === undefined) return context.skip('about HTTP alone');
     const [cairn, other] = [await freshTenant(), await freshTenant()];
-    const [{ tenant_id: own }, { tenant_id: foreign }] = [
-      await cairn.auth.whoami(),
-      await other.auth.whoami(),
-    ];
+    const [{ tenant_id: own }, { tenant_id: foreign }] = [await cairn.auth.whoami(), await other.auth.whoami()];
     const { key } = await cairn.keys.create({ role: 'admin' });
     const ask = async (path: string, headers: Record<string, string> = {}) => {
       const response = await fetch(`${url}${path}`, { headers: { 'x-api-key': key, ...headers } });

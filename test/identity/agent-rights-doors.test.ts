@@ -44,11 +44,7 @@ onEveryTarget('what an agent learns by naming', (test) => {
   });
 
   describe('what something is derived from', () => {
-    const derived = (parent_id: string) => ({
-      packet_type: 'x',
-      payload: {},
-      lineage: { parent_ids: [parent_id] },
-    });
+    const derived = (parent_id: string) => ({ packet_type: 'x', payload: {}, lineage: { parent_ids: [parent_id] } });
 
     it('ACCESS-25 a packet has parents that its writer can read, or wrote', async () => {
       const { packet_id } = await bob.packets.write({ packet_type: 'x', payload: {}, subject_ids: [SECRET] });
@@ -65,9 +61,7 @@ onEveryTarget('what an agent learns by naming', (test) => {
         await probes(packet_id, (id) => ann.packets.write(provenance(id)), unknown);
         const own = await ann.packets.write({ packet_type: 'x', payload: {}, subject_ids: ['hers'] });
         const child = await ann.packets.write(derived(own.packet_id));
-        expect(await cairn.packets.get({ packet_id: child.packet_id })).toMatchObject({
-          subject_ids: ['hers'],
-        });
+        expect(await cairn.packets.get({ packet_id: child.packet_id })).toMatchObject({ subject_ids: ['hers'] });
         const first = { packet_id: randomUUID(), packet_type: 'x', payload: {} };
         await ann.packets.write_batch({ packets: [first, derived(first.packet_id)] });
       }
@@ -156,10 +150,7 @@ onEveryTarget('what an agent learns by naming', (test) => {
       const mine = (await ann.trajectories.create({ name: 'hers' })).trajectory_id;
       const place = { trajectory_id: mine, scope_id };
       const artifact = { ...place, artifact_type: 'Fact', name: 'n', content: 'c' };
-      for (const call of [
-        () => ann.messages.send({ ...text, ...place }),
-        () => cairn.artifacts.create(artifact),
-      ]) {
+      for (const call of [() => ann.messages.send({ ...text, ...place }), () => cairn.artifacts.create(artifact)]) {
         const { code, message, details } = await refusalOf(call());
         expect(code).toBe('UNKNOWN_ENTITY');
         expect(JSON.stringify([message, details])).not.toContain(trajectory_id);
@@ -179,12 +170,7 @@ onEveryTarget('what an agent learns by naming', (test) => {
     it('ACCESS-27 an outcome is shown with what its reader can read', async () => {
       await allow(accessTo('own'));
       const { trajectory_id } = await ann.trajectories.create({ name: 'hers' });
-      const own = await ann.artifacts.create({
-        trajectory_id,
-        artifact_type: 'Fact',
-        name: 'n',
-        content: 'c',
-      });
+      const own = await ann.artifacts.create({ trajectory_id, artifact_type: 'Fact', name: 'n', content: 'c' });
       const { artifact_id, note_id } = await foreign(trajectory_id);
       const part = { produced_artifacts: [own.artifact_id], produced_notes: [] };
       const update = { trajectory_id, status: 'Completed' as const };
@@ -240,8 +226,7 @@ onEveryTarget('what an agent learns by naming', (test) => {
       for (const access of [NONE, accessTo('own')]) {
         await allow(access);
         const { trajectory_id } = await ann.trajectories.create({ name: 'hers' });
-        const finish = (outcome: object) =>
-          ann.trajectories.update({ trajectory_id, status: 'Completed', outcome });
+        const finish = (outcome: object) => ann.trajectories.update({ trajectory_id, status: 'Completed', outcome });
         await probes(artifact_id, (id) => finish({ produced_artifacts: [id] }), unknown);
         await probes(note_id, (id) => finish({ produced_notes: [id] }), unknown);
       }
@@ -282,10 +267,7 @@ onEveryTarget('what an agent learns by naming', (test) => {
       const card = { card_id: randomUUID(), content: 'guess' };
       await bob.packets.write(packet);
       await bob.cards.add(card);
-      const unnamed = {
-        packet: { ...packet, packet_id: randomUUID() },
-        card: { ...card, card_id: randomUUID() },
-      };
+      const unnamed = { packet: { ...packet, packet_id: randomUUID() }, card: { ...card, card_id: randomUUID() } };
       await cairn.packets.write(unnamed.packet);
       await cairn.cards.add(unnamed.card);
       const told = async (call: Promise<unknown>) => {
@@ -383,10 +365,7 @@ onEveryTarget('what an agent learns by naming', (test) => {
         () => ann.locks.release({ lock_id: his.lock_id }),
         () => ann.locks.extend({ lock_id: his.lock_id, additional_ms: 1000 }),
       ])
-        expect(await refusalOf(call())).toMatchObject({
-          code: 'FORBIDDEN',
-          details: { rule: 'lock_holder' },
-        });
+        expect(await refusalOf(call())).toMatchObject({ code: 'FORBIDDEN', details: { rule: 'lock_holder' } });
       await ann.locks.release({ lock_id: hers.lock_id });
       // The id of another's lock is taken; how it was asked for is not told.
       const taken = async (wanted: object) => {
@@ -399,8 +378,7 @@ onEveryTarget('what an agent learns by naming', (test) => {
       expect(await taken({ resource_id: resource.resource_id })).toBe(told);
       expect(await taken({ mode: 'Shared', lease_ms: 1000 })).toBe(told);
       // A key with an agent writes under a lock of that agent alone.
-      const under = (id: string) =>
-        ann.cards.add({ content: 'x' }, { fencing_token: `${id}:${fencing_token}` });
+      const under = (id: string) => ann.cards.add({ content: 'x' }, { fencing_token: `${id}:${fencing_token}` });
       await probes(lock_id, under, { code: 'LOCK_EXPIRED', status: 409 });
       const { total } = await cairn.cards.list({ limit: 1 });
       const fenced = { fencing_token: `${lock_id}:${fencing_token}` };

@@ -24,8 +24,7 @@ onEveryTarget('what an agent may touch', (test) => {
   /** Nothing of the tenant has changed by calls that are all refused. */
   const refused = async (calls: Record<string, () => Promise<unknown>>, refusal: object = beyond) => {
     const before = await latestToken(cairn);
-    for (const [name, call] of Object.entries(calls))
-      expect(await refusalOf(call()), name).toMatchObject(refusal);
+    for (const [name, call] of Object.entries(calls)) expect(await refusalOf(call()), name).toMatchObject(refusal);
     expect(await latestToken(cairn)).toBe(before);
   };
 
@@ -293,13 +292,9 @@ onEveryTarget('what an agent may touch', (test) => {
       await refused({
         contradicts: () => ann.edges.create(link('Contradicts', hers, his)),
         ...Object.fromEntries(
-          [...kept, foreign].map(({ edge_id, edge_type }) => [
-            edge_type,
-            () => ann.edges.delete({ edge_id }),
-          ]),
+          [...kept, foreign].map(({ edge_id, edge_type }) => [edge_type, () => ann.edges.delete({ edge_id })]),
         ),
-        batch: () =>
-          ann.edges.batch({ items: [{ operation: 'delete', edge_id: foreign.edge_id }], atomic: true }),
+        batch: () => ann.edges.batch({ items: [{ operation: 'delete', edge_id: foreign.edge_id }], atomic: true }),
       });
       await allow({ ...reading, write: accessTo('own').write });
       await refused({ supersedes: () => ann.edges.delete({ edge_id: foreign.edge_id }) });
@@ -312,8 +307,7 @@ onEveryTarget('what an agent may touch', (test) => {
       const made = async (agent_id: string) => (await cairn.notes.create({ ...sent, agent_id })).note_id;
       const x = await made('bob');
       const [s, m, n, o] = [await made('ann'), await made('ann'), await made('ann'), await made('ann')];
-      const link = (...ends: string[]) =>
-        cairn.edges.create({ edge_type: 'Causal', participants: ends.map(note) });
+      const link = (...ends: string[]) => cairn.edges.create({ edge_type: 'Causal', participants: ends.map(note) });
       // Hidden, since each links a note of bob's; they lead to notes of hers.
       for (const one of [m, o]) await link(s, one, x);
       await link(m, o, x);
@@ -402,15 +396,11 @@ onEveryTarget('what an agent may touch', (test) => {
         const { profiles } = await ann.profiles.list({});
         const { handovers } = await ann.handovers.list({});
         expect(JSON.stringify([shown, profiles])).not.toContain('secret');
-        expect(handovers.map(({ name, handover }) => [name, handover])).toEqual([
-          ['of the tenant', undefined],
-        ]);
+        expect(handovers.map(({ name, handover }) => [name, handover])).toEqual([['of the tenant', undefined]]);
         expect(await ann.handovers.get({ name: 'of the tenant' })).not.toHaveProperty('handover');
       }
       const { trajectory_id } = await ann.trajectories.create({ name: 'task' });
-      expect(await refusalOf(ann.context.assemble({ trajectory_id, profile: 'researcher' }))).toMatchObject(
-        beyond,
-      );
+      expect(await refusalOf(ann.context.assemble({ trajectory_id, profile: 'researcher' }))).toMatchObject(beyond);
       await ann.profiles.create({ name: 'her own', system_prompt: 'hers' });
       expect(await ann.profiles.get({ name: 'her own' })).toMatchObject({ system_prompt: 'hers' });
       expect(await cairn.profiles.get({ name: 'researcher' })).toMatchObject(said);
@@ -426,13 +416,7 @@ onEveryTarget('what an agent may touch', (test) => {
         await allow(access);
         const shown = await ann.agents.get({ agent_id: 'bob' });
         expect(shown).toMatchObject({ agent_id: 'bob', ...coder, status: 'idle' });
-        const hidden = [
-          'memory_access',
-          'can_delegate_to',
-          'metadata',
-          'current_trajectory_id',
-          'profile_name',
-        ];
+        const hidden = ['memory_access', 'can_delegate_to', 'metadata', 'current_trajectory_id', 'profile_name'];
         for (const name of hidden) expect(shown).not.toHaveProperty(name);
         const { agents } = await ann.agents.list({});
         expect(agents.find(({ agent_id }) => agent_id === 'bob')).toEqual(shown);
@@ -448,9 +432,7 @@ onEveryTarget('what an agent may touch', (test) => {
         const { locks, total } = await ann.locks.list({});
         expect([locks.map(({ lock_id }) => lock_id), total]).toEqual([[hers.lock_id], 1]);
         await ann.locks.get({ lock_id: hers.lock_id });
-        expect(await refusalOf(ann.locks.get({ lock_id: his.lock_id }))).toMatchObject({
-          code: 'LOCK_NOT_FOUND',
-        });
+        expect(await refusalOf(ann.locks.get({ lock_id: his.lock_id }))).toMatchObject({ code: 'LOCK_NOT_FOUND' });
       }
       expect((await cairn.locks.list({})).total).toBe(2);
       const shared = { resource_type: 'file', resource_id: 'both', mode: 'Shared' as const };
@@ -468,11 +450,7 @@ onEveryTarget('what an agent may touch', (test) => {
           () => cairn.agents.register({ ...coder, [field]: null } as never),
           () => cairn.profiles.create({ name: 'p', [field]: null } as never),
           () => cairn.profiles.save({ name: 'p', [field]: null } as never),
-          () =>
-            cairn.keys.create({
-              agent_id: 'zoe',
-              [field === 'memory_access' ? 'access' : field]: null,
-            } as never),
+          () => cairn.keys.create({ agent_id: 'zoe', [field === 'memory_access' ? 'access' : field]: null } as never),
         ])
           expect(await refusalOf(call())).toMatchObject({
             code: 'INVALID_INPUT',
@@ -587,9 +565,9 @@ onEveryTarget('what an agent may touch', (test) => {
       // A clone of it is no more.
       const cloning = { target_strategy: 'clone' as const, instruction: 'x' };
       const clone = (await thief.pmo.delegate_async(cloning)) as { agent_id: string };
-      expect(
-        await refusalOf(bob.delegations.create({ ...offer, to_agent_id: clone.agent_id })),
-      ).toMatchObject(by('can_delegate_to'));
+      expect(await refusalOf(bob.delegations.create({ ...offer, to_agent_id: clone.agent_id }))).toMatchObject(
+        by('can_delegate_to'),
+      );
       await cairn.agents.update({ agent_id: 'bob', can_delegate_to: ['billing'] });
       // Once an admin gives it, it is one.
       await cairn.keys.create({ agent_id: 'thief', agent_type: 'billing' });
@@ -601,12 +579,7 @@ onEveryTarget('what an agent may touch', (test) => {
     it('AGENT-13 registering oneself says what one is, and never what one may', async () => {
       await cairn.keys.create({ agent_id: 'newcomer' });
       const newcomer = await test().as({ tenant, agent: 'newcomer', role: 'write' });
-      const { note_id } = await cairn.notes.create({
-        note_type: 'Fact',
-        title: 't',
-        content: 'c',
-        agent_id: 'bob',
-      });
+      const { note_id } = await cairn.notes.create({ note_type: 'Fact', title: 't', content: 'c', agent_id: 'bob' });
       await refused({ read: () => newcomer.notes.get({ note_id }) });
       for (const rights of [{ memory_access: accessTo('all') }, { can_delegate_to: ['bob'] }])
         expect(await refusalOf(newcomer.agents.register({ ...coder, ...rights }))).toMatchObject({
@@ -617,9 +590,7 @@ onEveryTarget('what an agent may touch', (test) => {
       expect(await newcomer.agents.register(said)).toMatchObject({ agent_id: 'newcomer', ...said });
       await refused({ read: () => newcomer.notes.get({ note_id }) });
       const again = { ...coder, agent_type: 'boss' };
-      expect(await refusalOf(newcomer.agents.register(again))).toMatchObject({
-        code: 'ENTITY_ALREADY_EXISTS',
-      });
+      expect(await refusalOf(newcomer.agents.register(again))).toMatchObject({ code: 'ENTITY_ALREADY_EXISTS' });
       // A type that an admin gave stays.
       await cairn.keys.create({ agent_id: 'typed', agent_type: 'reviewer' });
       const typed = await test().as({ tenant, agent: 'typed', role: 'write' });

@@ -45,20 +45,14 @@ onEveryTarget('agents', (test) => {
       updated_at: made.registered_at,
     });
     expect(await cairn.agents.get({ agent_id: sent.agent_id })).toEqual(made);
-    expect(await eventsOf(cairn, 'cairn.agent.registered', sent.agent_id)).toMatchObject([
-      { agent_type: 'coder' },
-    ]);
+    expect(await eventsOf(cairn, 'cairn.agent.registered', sent.agent_id)).toMatchObject([{ agent_type: 'coder' }]);
   });
 
   it('AGENT-1 id, rights and times are made where they are not given; at least one capability is', async () => {
     const cairn = await test().freshTenant();
     const made = await cairn.agents.register(coder);
     expect(uuid.safeParse(made.agent_id).success).toBe(true);
-    expect(made).toMatchObject({
-      memory_access: accessTo('all'),
-      can_delegate_to: ['*'],
-      offline_after_ms: MINUTE,
-    });
+    expect(made).toMatchObject({ memory_access: accessTo('all'), can_delegate_to: ['*'], offline_after_ms: MINUTE });
     expect(await refusalOf(cairn.agents.register({ ...coder, capabilities: [] }))).toMatchObject({
       code: 'INVALID_INPUT',
       message: expect.stringContaining('capabilities'),
@@ -78,10 +72,7 @@ onEveryTarget('agents', (test) => {
     expect(again).toEqual({ ...made, last_seen_at: again.last_seen_at });
     expect(await latestToken(cairn)).toBe(before);
     const other = { ...coder, agent_id: 'ann', agent_type: 'reviewer' };
-    expect(await refusalOf(ann.agents.register(other))).toMatchObject({
-      code: 'ENTITY_ALREADY_EXISTS',
-      status: 409,
-    });
+    expect(await refusalOf(ann.agents.register(other))).toMatchObject({ code: 'ENTITY_ALREADY_EXISTS', status: 409 });
     expect(await refusalOf(ann.agents.register({ ...coder, agent_id: 'bob' }))).toMatchObject(byKey);
   });
 
@@ -170,11 +161,7 @@ onEveryTarget('agents', (test) => {
     expect(await refusalOf(ann.agents.heartbeat(bob))).toMatchObject(byKey);
     expect(await refusalOf(ann.agents.unregister(bob))).toMatchObject(byKey);
     const self = { agent_id: 'ann' };
-    for (const rights of [
-      { agent_type: 'boss' },
-      { memory_access: accessTo('all') },
-      { can_delegate_to: ['*'] },
-    ]) {
+    for (const rights of [{ agent_type: 'boss' }, { memory_access: accessTo('all') }, { can_delegate_to: ['*'] }]) {
       const fields = Object.keys(rights);
       expect(await refusalOf(ann.agents.update({ ...self, ...rights }))).toMatchObject(ownRights);
       expect(await refusalOf(writer.agents.update({ ...self, ...rights }))).toMatchObject({
@@ -233,9 +220,7 @@ onEveryTarget('agents', (test) => {
     const before = await latestToken(cairn);
     for (let i = 0; i < 3; i++) {
       test().advance(MINUTE / 2);
-      expect(await cairn.agents.heartbeat({ agent_id, status: 'active' })).toMatchObject({
-        status: 'active',
-      });
+      expect(await cairn.agents.heartbeat({ agent_id, status: 'active' })).toMatchObject({ status: 'active' });
       await expire(test(), tenant);
     }
     expect(await latestToken(cairn)).toBe(before);

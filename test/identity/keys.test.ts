@@ -9,13 +9,7 @@ onEveryTarget('keys', (test) => {
     const { tenant_id } = await cairn.auth.whoami();
     const { key, ...created } = await cairn.keys.create({ name: 'dashboard' });
     expect(key).toMatch(/^cairn_[A-Za-z0-9_-]{43}$/);
-    expect(created).toMatchObject({
-      tenant_id,
-      agent_id: null,
-      role: 'write',
-      name: 'dashboard',
-      revoked_at: null,
-    });
+    expect(created).toMatchObject({ tenant_id, agent_id: null, role: 'write', name: 'dashboard', revoked_at: null });
     const { keys } = await cairn.keys.list();
     expect(keys.find(({ key_id }) => key_id === created.key_id)).toEqual(created);
     expect(JSON.stringify(keys)).not.toContain(key.slice(6));
@@ -65,14 +59,10 @@ onEveryTarget('keys', (test) => {
     await cairn.keys.revoke({ key_id });
     expect(await store.authenticate(key)).toBeUndefined();
     if (client) {
-      expect(await refusalOf(client.cards.add({ content: 'y' }))).toMatchObject({
-        code: 'UNAUTHORIZED',
-        status: 401,
-      });
+      expect(await refusalOf(client.cards.add({ content: 'y' }))).toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
       await client.close();
     }
-    const revoked = async () =>
-      (await cairn.keys.list()).keys.find((one) => one.key_id === key_id)?.revoked_at;
+    const revoked = async () => (await cairn.keys.list()).keys.find((one) => one.key_id === key_id)?.revoked_at;
     const at = await revoked();
     expect(at).toMatch(/Z$/);
     test().advance(1000);

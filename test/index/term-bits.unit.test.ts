@@ -38,15 +38,11 @@ it('the lists of terms come to what each document has, in the order of its worth
 
 it('what was met before is left out', () => {
   fc.assert(
-    fc.property(
-      fc.array(postings, { maxLength: 3 }),
-      fc.array(postings, { maxLength: 3 }),
-      (lists, before) => {
-        const has = asMap(lists);
-        for (const doc_no of asMap(before).keys()) has.delete(doc_no);
-        expect([...merged(lists).without(merged(before)).byWorth(worthOf)]).toEqual(sorted(has));
-      },
-    ),
+    fc.property(fc.array(postings, { maxLength: 3 }), fc.array(postings, { maxLength: 3 }), (lists, before) => {
+      const has = asMap(lists);
+      for (const doc_no of asMap(before).keys()) has.delete(doc_no);
+      expect([...merged(lists).without(merged(before)).byWorth(worthOf)]).toEqual(sorted(has));
+    }),
   );
 });
 

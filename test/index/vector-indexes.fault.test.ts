@@ -98,8 +98,7 @@ describe.runIf(targetNames().includes('postgres'))('indexes of vectors', () => {
 
   it('EMB-12 are of the tenant and the model alone, whatever those are called', async () => {
     const names = ["it's", 'a\\', "\\'; DROP TABLE vector_docs; --", '"$$"'];
-    for (const name of names)
-      expect(await vectors().index(VECTOR_TABLE, 'public', space(name, name))).toBe(true);
+    for (const name of names) expect(await vectors().index(VECTOR_TABLE, 'public', space(name, name))).toBe(true);
     const definitions = (await indexes()).slice(2).map(({ definition }) => definition);
     const quoted = names.map((name) => `'${name.replaceAll("'", "''")}'::text`);
     expect(definitions).toEqual(
@@ -111,10 +110,7 @@ describe.runIf(targetNames().includes('postgres'))('indexes of vectors', () => {
     const made = vectors();
     const look = async () => ({ schema: 'public', count: 0, has: () => false });
     const index = (table: VectorTable, schema: string, one: VectorSpace) => made.index(table, schema, one);
-    const indexing = new VectorIndexing(
-      { vectors: { look, index, close: () => {} } } as unknown as Driver,
-      1,
-    );
+    const indexing = new VectorIndexing({ vectors: { look, index, close: () => {} } } as unknown as Driver, 1);
     await indexing.look();
     // More than the database takes.
     indexing.keep({ ...space('too-many'), dimensions: 1_000_000_000 }, 1);

@@ -3,10 +3,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeIssues } from '#cairn/kernel/issues.js';
 
-const kind = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('a') }),
-  z.object({ type: z.literal('b') }),
-]);
+const kind = z.discriminatedUnion('type', [z.object({ type: z.literal('a') }), z.object({ type: z.literal('b') })]);
 
 it.each<[string, z.ZodType, unknown]>([
   ['must not be empty', z.string().min(1), ''],

@@ -61,8 +61,7 @@ for (const kind of databases())
       };
       const kept = { cards: ['kept', 'later'], missing: [] };
       const without = { cards: ['later'], missing: ['gone'] };
-      const expiring = (api: Api, card_id: string) =>
-        api.cards.add({ card_id, content: 'x', ttl_seconds: 3600 });
+      const expiring = (api: Api, card_id: string) => api.cards.add({ card_id, content: 'x', ttl_seconds: 3600 });
       const coder = { agent_type: 'coder', capabilities: ['write_code'] };
 
       // In their order: each goes on where the one before has left the store.
@@ -108,12 +107,7 @@ for (const kind of databases())
         });
         // By a clock that is right again, before anybody has recovered from it.
         await at(0, (api) =>
-          api.locks.acquire({
-            resource_type: 'file',
-            resource_id: 'rightly',
-            holder_agent_id: 'x',
-            lease_ms: DAY,
-          }),
+          api.locks.acquire({ resource_type: 'file', resource_id: 'rightly', holder_agent_id: 'x', lease_ms: DAY }),
         );
         expect((await recoverClock({ database })).recovered).toHaveLength(1);
       });
@@ -140,8 +134,7 @@ for (const kind of databases())
           await api.cards.delete({ card_id: 'later' });
           expect(await shown(api, 'before')).toEqual(kept);
           expect(await shown(api, 'after')).toEqual(without);
-          for (const box_id of ['before', 'after'])
-            expectPresent((await api.boxes.load({ box_id })).sealed_at);
+          for (const box_id of ['before', 'after']) expectPresent((await api.boxes.load({ box_id })).sealed_at);
           await api.cards.add({ card_id: 'other', content: 'x' });
           await api.cards.delete({ card_id: 'other' });
           const deleted = await store.driver
@@ -206,9 +199,7 @@ for (const kind of databases())
 
       it('CLOCK-2 no time that steers what comes is left in the future', async () => {
         const tenant = 'default';
-        const columns = Object.entries(STEERING).flatMap(([table, names]) =>
-          names.map((name) => ({ table, name })),
-        );
+        const columns = Object.entries(STEERING).flatMap(([table, names]) => names.map((name) => ({ table, name })));
         await at(0, async (api, store) => {
           const { note_id } = await api.notes.create({ note_type: 'Fact', title: 't', content: 'x' });
           await api.notes.get({ note_id });

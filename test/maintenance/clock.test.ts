@@ -94,9 +94,7 @@ for (const kind of databases()) {
         expect(await store.ready()).toEqual({ clock_ahead_ms: 0 });
         expect(days((await api.notes.create(note)).created_at)).toBe(0);
         const { packets } = await api.packets.list({ packet_type: 'cairn.clock.recovered' });
-        expect(packets).toMatchObject([
-          { payload: { from: recovered[0]!.from, until: recovered[0]!.until } },
-        ]);
+        expect(packets).toMatchObject([{ payload: { from: recovered[0]!.from, until: recovered[0]!.until } }]);
         const resumed = api.events.follow({ after: token })[Symbol.asyncIterator]().next();
         expect(await refusalOf(resumed)).toMatchObject({ code: 'STREAM_RESET', status: 409 });
       });
@@ -105,13 +103,8 @@ for (const kind of databases()) {
     it('CLOCK-3 as_of inside the overlap is 409, before and after it is answered', async () => {
       await at(0, async (store) => {
         const api = apiOf(store);
-        const now = (await api.notes.update({ note_id: kept, content: 'changed at the true time' }))
-          .updated_at;
-        const inside = [
-          now,
-          new Date(Date.now() + DAY).toISOString(),
-          new Date(Date.now() + 399 * DAY).toISOString(),
-        ];
+        const now = (await api.notes.update({ note_id: kept, content: 'changed at the true time' })).updated_at;
+        const inside = [now, new Date(Date.now() + DAY).toISOString(), new Date(Date.now() + 399 * DAY).toISOString()];
         for (const as_of of inside) {
           for (const asked of [
             api.notes.get({ note_id: kept, as_of }),
@@ -124,10 +117,7 @@ for (const kind of databases()) {
               details: { from: expect.any(String), until: expect.any(String) },
             });
         }
-        expect(await api.notes.get({ note_id: kept, as_of: before })).toMatchObject({
-          content: 'x',
-          version: 1,
-        });
+        expect(await api.notes.get({ note_id: kept, as_of: before })).toMatchObject({ content: 'x', version: 1 });
         expect((await api.notes.list({ as_of: before })).notes).toHaveLength(1);
         expect(await api.notes.get({ note_id: kept })).toMatchObject({
           content: 'changed at the true time',

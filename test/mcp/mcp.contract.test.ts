@@ -65,8 +65,7 @@ describe('tools', () => {
     for (const format of ['markdown', 'messages']) {
       const context = await mcp.call('assemble', { trajectory_id, format, user_input: 'Which tea?' });
       const { manifest_id } = context.structuredContent as { manifest_id: string };
-      for (const part of ['Anna prefers tea', 'Which tea?', manifest_id])
-        expect(textOf(context)).toContain(part);
+      for (const part of ['Anna prefers tea', 'Which tea?', manifest_id]) expect(textOf(context)).toContain(part);
     }
     for (const { mcp: tool, example } of toolsIn())
       expect(textOf(await mcp.call(tool.tool, { ...example }))).not.toBe('');
@@ -79,9 +78,7 @@ describe('tools', () => {
     for (const part of ['INVALID_INPUT', 'text', '"txt"', 'tags']) expect(textOf(refused)).toContain(part);
     expect(refused._meta).toMatchObject({ 'cairn/error': { code: 'INVALID_INPUT' } });
     expect((await mcp.call('remember', { text: 'x'.repeat(2 ** 21) })).isError).toBe(true);
-    await expect(mcp.call('forget')).rejects.toThrow(
-      /no tool "forget": there are remember, recall, assemble/,
-    );
+    await expect(mcp.call('forget')).rejects.toThrow(/no tool "forget": there are remember, recall, assemble/);
     expect((await mcp.call('remember', { text: 'still here' })).isError).toBeUndefined();
     expect(await textsIn(cwd)).toEqual([...before, 'still here'].sort());
   });

@@ -33,10 +33,7 @@ describe('tools of the table', () => {
       (name) => toolsIn().find(({ mcp }) => mcp.tool === name)!,
     ) as [OperationAsTool, OperationAsTool];
     const defaults = { trajectory_id: 'theirs', unknown: 'x' };
-    expect(withDefaults(remember, { text: 'tea' }, defaults)).toEqual({
-      text: 'tea',
-      trajectory_id: 'theirs',
-    });
+    expect(withDefaults(remember, { text: 'tea' }, defaults)).toEqual({ text: 'tea', trajectory_id: 'theirs' });
     expect(withDefaults(remember, { trajectory_id: 'mine' }, defaults)).toEqual({ trajectory_id: 'mine' });
     expect(withDefaults(remember, { scope_id: 's' }, defaults)).toEqual({ scope_id: 's' });
     expect(withDefaults(recall, { query: 'tea' }, defaults)).toEqual({ query: 'tea', max_tokens: 8000 });
@@ -56,24 +53,11 @@ describe('an outline', () => {
   it('numbers lists and indents what has several lines', () => {
     const value = { passages: [{ text: 'one\ntwo', at: { x: 1 } }, { text: 'three' }] };
     expect(outline(value)).toBe(
-      [
-        'passages:',
-        '  1. text:',
-        '       one',
-        '       two',
-        '     at:',
-        '       x: 1',
-        '  2. text: three',
-      ].join('\n'),
+      ['passages:', '  1. text:', '       one', '       two', '     at:', '       x: 1', '  2. text: three'].join('\n'),
     );
   });
 
   it('takes what is no object', () => {
-    expect([outline('a'), outline(3), outline([]), outline([1, [2]])]).toEqual([
-      'a',
-      '3',
-      '(none)',
-      '1. 1\n2. 2',
-    ]);
+    expect([outline('a'), outline(3), outline([]), outline([1, [2]])]).toEqual(['a', '3', '(none)', '1. 1\n2. 2']);
   });
 });

@@ -3,13 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { linksOf } from '#cairn/memory/edges/store.js';
-import {
-  closeScope,
-  deleteTrajectory,
-  finishTrajectory,
-  newScope,
-  newTrajectory,
-} from '../support/nouns/memory.js';
+import { closeScope, deleteTrajectory, finishTrajectory, newScope, newTrajectory } from '../support/nouns/memory.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
 const fact = (trajectory_id: string) => ({
@@ -124,10 +118,7 @@ onEveryTarget('artifacts', (test) => {
     const note = { note_id: made.artifact_id, note_type: 'Fact', title: 't', content: 'c' };
     expect(await refusalOf(cairn.notes.create(note))).toMatchObject({ code: 'ENTITY_ALREADY_EXISTS' });
     await cairn.artifacts.delete({ artifact_id: made.artifact_id });
-    expect(await refusalOf(cairn.artifacts.create(input))).toMatchObject({
-      code: 'ENTITY_GONE',
-      status: 410,
-    });
+    expect(await refusalOf(cairn.artifacts.create(input))).toMatchObject({ code: 'ENTITY_GONE', status: 410 });
     expect((await cairn.artifacts.list()).total).toBe(0);
   });
 
@@ -158,9 +149,7 @@ onEveryTarget('artifacts', (test) => {
     expect(await refusalOf(cairn.artifacts.delete({ artifact_id }))).toMatchObject(conflict);
     expect(await cairn.artifacts.get({ artifact_id })).toMatchObject({ version: 1 });
     await deleteTrajectory(cairn, trajectory_id);
-    expect(await refusalOf(cairn.artifacts.create(fact(trajectory_id)))).toMatchObject({
-      code: 'UNKNOWN_ENTITY',
-    });
+    expect(await refusalOf(cairn.artifacts.create(fact(trajectory_id)))).toMatchObject({ code: 'UNKNOWN_ENTITY' });
     expect(await refusalOf(cairn.artifacts.get({ artifact_id }))).toMatchObject({
       code: 'CONTENT_ERASED',
       status: 410,
@@ -222,11 +211,7 @@ onEveryTarget('artifacts', (test) => {
     const { scope_id } = await newScope(cairn, trajectory_id, 3);
     const { scope_id: closed } = await newScope(cairn, trajectory_id, 3);
     await closeScope(cairn, closed);
-    for (const place of [
-      { scope_id, source_turn: 5 },
-      { scope_id: closed, source_turn: 2 },
-      { source_turn: 5 },
-    ]) {
+    for (const place of [{ scope_id, source_turn: 5 }, { scope_id: closed, source_turn: 2 }, { source_turn: 5 }]) {
       const made = await cairn.artifacts.create({ ...fact(trajectory_id), ...place });
       expect(made.provenance.source_turn).toBe(place.source_turn);
       expect(await sourcesOf(cairn, made.artifact_id)).toEqual([]);
@@ -237,15 +222,9 @@ onEveryTarget('artifacts', (test) => {
     const [cairn, trajectory_id] = await start();
     const { scope_id } = await newScope(cairn, trajectory_id, 1);
     const input = { ...fact(trajectory_id), scope_id };
-    for (const place of [
-      { source_turn: 1_000_000_001 },
-      { provenance: { source_turn: 1_700_000_000_000 } },
-    ]) {
+    for (const place of [{ source_turn: 1_000_000_001 }, { provenance: { source_turn: 1_700_000_000_000 } }]) {
       const refusal = await refusalOf(cairn.artifacts.create({ ...input, ...place }));
-      expect(refusal).toMatchObject({
-        code: 'INVALID_INPUT',
-        message: expect.stringContaining('source_turn'),
-      });
+      expect(refusal).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('source_turn') });
     }
     const made = await cairn.artifacts.create({ ...input, source_turn: 1_000_000_000 });
     expect(made.provenance.source_turn).toBe(1_000_000_000);
@@ -256,8 +235,7 @@ onEveryTarget('artifacts', (test) => {
     const first = await cairn.artifacts.create(fact(trajectory_id));
     const gone = await cairn.artifacts.create(fact(trajectory_id));
     await cairn.artifacts.delete({ artifact_id: gone.artifact_id });
-    const from = (...derived_from: string[]) =>
-      cairn.artifacts.create({ ...fact(trajectory_id), derived_from });
+    const from = (...derived_from: string[]) => cairn.artifacts.create({ ...fact(trajectory_id), derived_from });
     const derived = await from(first.artifact_id, first.artifact_id);
     expect(await sourcesOf(cairn, derived.artifact_id)).toEqual([['Artifact', first.artifact_id]]);
     for (const id of [gone.artifact_id, randomUUID()]) {

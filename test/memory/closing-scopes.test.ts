@@ -39,9 +39,7 @@ onEveryTarget('closing scopes', (test) => {
         code: 'CONTENT_ERASED',
         status: 410,
       });
-      expect(await refusalOf(cairn.boxes.create({ card_ids: [turn_id] }))).toMatchObject({
-        code: 'UNKNOWN_CARD',
-      });
+      expect(await refusalOf(cairn.boxes.create({ card_ids: [turn_id] }))).toMatchObject({ code: 'UNKNOWN_CARD' });
     }
     expect(await cairn.scopes.turns({ scope_id })).toEqual({ turns: [], next_cursor: null, total: 0 });
     expect((await cairn.scopes.turns({ scope_id, tail: 5 })).turns).toEqual([]);
@@ -86,9 +84,7 @@ onEveryTarget('closing scopes', (test) => {
       });
       expect(await eventsOf(cairn, 'cairn.scope.closed', scope_id)).toHaveLength(1);
     }
-    expect(await cairn.scopes.get({ scope_id: early.scope_id })).toMatchObject({
-      closed_at: first.closed_at,
-    });
+    expect(await cairn.scopes.get({ scope_id: early.scope_id })).toMatchObject({ closed_at: first.closed_at });
     expect(await refusalOf(cairn.turns.get({ turn_id }))).toMatchObject(noTurn);
     expect(await contentsOf(cairn, beside.scope_id)).toEqual(['stays']);
   });
@@ -136,9 +132,7 @@ onEveryTarget('closing scopes', (test) => {
     const answer = await cairn.scopes.close({ scope_id, wait: true });
     expect(answer.erasure).toEqual({ state: 'done', erased: 250, kept: 0 });
     expect((await cairn.scopes.get({ scope_id })).erasure).toEqual(answer.erasure);
-    expect((await cairn.scopes.list({ status: 'closed' })).scopes).toMatchObject([
-      { erasure: answer.erasure },
-    ]);
+    expect((await cairn.scopes.list({ status: 'closed' })).scopes).toMatchObject([{ erasure: answer.erasure }]);
     expect(await wordsLeft(test().store, tenant, 'cards', words)).toEqual([]);
     expect(await wordsLeft(test().store, tenant, 'packets', words)).toEqual([]);
     const told = (await followToNow(cairn, start)).map(({ packet_type, payload, thread_id }) => ({
@@ -176,11 +170,7 @@ onEveryTarget('closing scopes', (test) => {
   it('CLOSE-4 an empty scope has nothing to erase, and is done', async () => {
     const cairn = await test().freshTenant();
     const { scope_id } = await someScope(cairn);
-    expect((await cairn.scopes.close({ scope_id, wait: true })).erasure).toEqual({
-      state: 'done',
-      erased: 0,
-      kept: 0,
-    });
+    expect((await cairn.scopes.close({ scope_id, wait: true })).erasure).toEqual({ state: 'done', erased: 0, kept: 0 });
   });
 
   it('CLOSE-5 a box that was sealed before keeps the turns in it, and the answer says so', async () => {
@@ -201,9 +191,7 @@ onEveryTarget('closing scopes', (test) => {
     expect(answer.erasure).toEqual({ state: 'done', erased: 2, kept: 1 });
     const keepers = [some, onLoose].map(({ box_id: id }) => ({ kind: 'sealed_box', id, turns: 1 }));
     expect(answer.kept_by).toEqual(keepers.sort((a, b) => (a.id < b.id ? -1 : 1)));
-    expect(await wordsLeft(test().store, tenant, 'cards', ['quokka', 'wombat', 'numbat'])).toEqual([
-      'wombat',
-    ]);
+    expect(await wordsLeft(test().store, tenant, 'cards', ['quokka', 'wombat', 'numbat'])).toEqual(['wombat']);
     const { cards } = await cairn.boxes.cards({ box_id: some.box_id });
     expect(cards.map(({ content }) => content)).toEqual(['wombat']);
     expect(await refusalOf(cairn.turns.get({ turn_id: ids[1]! }))).toMatchObject(noTurn);
@@ -275,9 +263,7 @@ onEveryTarget('closing scopes', (test) => {
     };
     expect(await broken()).toEqual([]);
     await driver.write(tenant, async (tx) => {
-      await tx.run(
-        sql`UPDATE scopes SET tokens_used = 13 WHERE tenant_id = ${tenant} AND scope_id = ${open.scope_id}`,
-      );
+      await tx.run(sql`UPDATE scopes SET tokens_used = 13 WHERE tenant_id = ${tenant} AND scope_id = ${open.scope_id}`);
       await tx.run(
         sql`UPDATE cards SET content = '"x"', metadata = '{}', erased_at = NULL WHERE tenant_id = ${tenant} AND card_id = ${turn_id}`,
       );
@@ -287,15 +273,9 @@ onEveryTarget('closing scopes', (test) => {
       `what has ended is erased, unless something keeps it: card ${turn_id} of scope:${gone.scope_id}`,
     ]);
     await driver.write(tenant, async (tx) => {
-      await tx.run(
-        sql`UPDATE scopes SET tokens_used = 12 WHERE tenant_id = ${tenant} AND scope_id = ${open.scope_id}`,
-      );
-      await tx.run(
-        sql`UPDATE boxes SET held_by = NULL WHERE tenant_id = ${tenant} AND box_id = ${open.box_id}`,
-      );
-      await tx.run(
-        sql`DELETE FROM endings WHERE tenant_id = ${tenant} AND holder = ${`scope:${gone.scope_id}`}`,
-      );
+      await tx.run(sql`UPDATE scopes SET tokens_used = 12 WHERE tenant_id = ${tenant} AND scope_id = ${open.scope_id}`);
+      await tx.run(sql`UPDATE boxes SET held_by = NULL WHERE tenant_id = ${tenant} AND box_id = ${open.box_id}`);
+      await tx.run(sql`DELETE FROM endings WHERE tenant_id = ${tenant} AND holder = ${`scope:${gone.scope_id}`}`);
     });
     expect(await broken()).toEqual([
       `a scope is held together: scope ${gone.scope_id} is closed and has not ended`,

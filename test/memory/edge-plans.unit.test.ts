@@ -33,17 +33,12 @@ describe('edges are found by what they link', () => {
     ['a list by entity', () => cairn.edges.list(from)],
     ['a list by entity id and type', () => cairn.edges.list({ entity_id: 'a', edge_type: 'DerivedFrom' })],
     ['a list by type', () => cairn.edges.list({ edge_type: 'DerivedFrom' })],
-    [
-      'what is known of artifacts',
-      () => relationsOf(noted.store.driver.at('default'), ['a'], { now: 1, agent: null }),
-    ],
+    ['what is known of artifacts', () => relationsOf(noted.store.driver.at('default'), ['a'], { now: 1, agent: null })],
     ['the removal of an entity', () => noted.store.driver.write('default', (tx) => deleteEdgesOf(tx, ['j']))],
   ])('by %s', async (_, action) => {
     const plans = await noted.plansOf(action);
     expect(plans.some((line) => /\bedge/.test(line))).toBe(true);
-    expect(
-      plans.filter((line) => /^SEARCH [poqye] .*\((tenant_id=\?)( AND edge_id[<>]\?)?\)$/.test(line)),
-    ).toEqual([]);
+    expect(plans.filter((line) => /^SEARCH [poqye] .*\((tenant_id=\?)( AND edge_id[<>]\?)?\)$/.test(line))).toEqual([]);
     expect(plans.filter((line) => /^SCAN (?!json_each|r$|reached)/.test(line))).toEqual([]);
   });
 });

@@ -19,10 +19,7 @@ type Entity = EdgeInput['participants'][number];
 type Walk = Parameters<Api['edges']['traverse']>[0];
 
 const card = (entity_id: string) => ({ entity_type: 'Card' as const, entity_id });
-const link = (edge_type: EdgeType, ...ids: string[]): EdgeInput => ({
-  edge_type,
-  participants: ids.map(card),
-});
+const link = (edge_type: EdgeType, ...ids: string[]): EdgeInput => ({ edge_type, participants: ids.map(card) });
 
 onEveryTarget('edges together', (test) => {
   const tenantWith = async (...ids: string[]) => {
@@ -48,11 +45,7 @@ onEveryTarget('edges together', (test) => {
     const cause = await cairn.edges.create(link('Causal', 'a', 'e'));
     const those = (...ways: string[]) => ways.map((way) => made[way]!).sort();
     const out = { ...card('a'), direction: 'out' as const, edge_type: 'RelatesTo' as const };
-    expect(await walked(cairn, out)).toEqual({
-      found: 'b1 c1 d2',
-      edges: those('ab', 'ac', 'cd'),
-      truncated: false,
-    });
+    expect(await walked(cairn, out)).toEqual({ found: 'b1 c1 d2', edges: those('ab', 'ac', 'cd'), truncated: false });
     expect(await walked(cairn, { ...out, direction: 'in' })).toEqual({
       found: 'd1 f1 c2 e2 b3',
       edges: those('da', 'fa', 'cd', 'ef', 'bc'),
@@ -97,10 +90,9 @@ onEveryTarget('edges together', (test) => {
   it('EDGE-10 a walk ends at its depth and its limit, and says whether there was more', async () => {
     const ids = Array.from({ length: 30 }, (_, i) => `n${i}`);
     const cairn = await tenantWith(...ids);
-    const items = ids.slice(1).map((id, i) => ({
-      operation: 'create' as const,
-      create: link('Temporal', ids[i]!, id),
-    }));
+    const items = ids
+      .slice(1)
+      .map((id, i) => ({ operation: 'create' as const, create: link('Temporal', ids[i]!, id) }));
     await cairn.edges.batch({ items, atomic: true });
     const from = { ...card('n0'), direction: 'out' as const };
     const chain = (count: number) =>
@@ -120,17 +112,11 @@ onEveryTarget('edges together', (test) => {
     ];
     for (const [more, count, truncated] of cases) {
       const { entities, edges, ...rest } = await cairn.edges.traverse({ ...from, ...more });
-      expect([entities.length, edges.length, rest.truncated], JSON.stringify(more)).toEqual([
-        count,
-        count,
-        truncated,
-      ]);
+      expect([entities.length, edges.length, rest.truncated], JSON.stringify(more)).toEqual([count, count, truncated]);
     }
     expect((await walked(cairn, { ...from, max_depth: 6 })).found).toBe(chain(6));
     for (const wrong of [{ max_depth: 0 }, { max_depth: 21 }, { limit: 0 }, { limit: 1001 }])
-      expect(await refusalOf(cairn.edges.traverse({ ...from, ...wrong }))).toMatchObject({
-        code: 'INVALID_INPUT',
-      });
+      expect(await refusalOf(cairn.edges.traverse({ ...from, ...wrong }))).toMatchObject({ code: 'INVALID_INPUT' });
   });
 
   it('EDGE-10 a wide walk gives a thousand entities and edges at most', async () => {
@@ -155,10 +141,9 @@ onEveryTarget('edges together', (test) => {
     const cairn = await tenantWith('hub', ...ids);
     const metadata = { text: 'x'.repeat(65_000) };
     for (let start = 0; start < ids.length; start += 100) {
-      const items = ids.slice(start, start + 100).map((id) => ({
-        operation: 'create' as const,
-        create: { ...link('Causal', 'hub', id), metadata },
-      }));
+      const items = ids
+        .slice(start, start + 100)
+        .map((id) => ({ operation: 'create' as const, create: { ...link('Causal', 'hub', id), metadata } }));
       await cairn.edges.batch({ items, atomic: true });
     }
     const { entities, edges, truncated } = await cairn.edges.traverse({ ...card('hub'), limit: 1000 });
@@ -169,10 +154,7 @@ onEveryTarget('edges together', (test) => {
     expect(page.edges).toHaveLength(500);
   }, 60_000);
 
-  const create = (...args: Parameters<typeof link>) => ({
-    operation: 'create' as const,
-    create: link(...args),
-  });
+  const create = (...args: Parameters<typeof link>) => ({ operation: 'create' as const, create: link(...args) });
   const remove = (edge_id: string) => ({ operation: 'delete' as const, edge_id });
   const outcomes = ({ results }: Awaited<ReturnType<Api['edges']['batch']>>) =>
     results.map((one) => (one.status === 'success' ? (one.data === null ? 'deleted' : 'created') : one.code));
@@ -277,8 +259,7 @@ onEveryTarget('edges together', (test) => {
     const world = await populated(test());
     const { cairn, of, change } = world;
     const types = ['Trajectory', 'Scope', 'Turn', 'Artifact', 'Note'] as const;
-    const linkTo = (...participants: Entity[]) =>
-      cairn.edges.create({ edge_type: 'RelatesTo', participants });
+    const linkTo = (...participants: Entity[]) => cairn.edges.create({ edge_type: 'RelatesTo', participants });
     for (const type of types) await linkTo(card('a'), of(type));
     await linkTo(...types.map(of));
     // A turn is linked as its card as well, and is the same; an artifact's card is no turn.
@@ -286,13 +267,11 @@ onEveryTarget('edges together', (test) => {
     expect(await refusalOf(linkTo(of('Turn'), asCard))).toMatchObject({ code: 'INVALID_INPUT' });
     await cairn.edges.create({ edge_type: 'DerivedFrom', participants: [of('Artifact'), of('Turn')] });
     expect(
-      await refusalOf(
-        cairn.edges.create({ edge_type: 'DerivedFrom', participants: [asCard, of('Artifact')] }),
-      ),
+      await refusalOf(cairn.edges.create({ edge_type: 'DerivedFrom', participants: [asCard, of('Artifact')] })),
     ).toMatchObject({ code: 'EDGE_CYCLE' });
-    expect(
-      await refusalOf(linkTo(card('a'), { entity_type: 'Turn', entity_id: world.artifactCard })),
-    ).toMatchObject({ code: 'UNKNOWN_ENTITY' });
+    expect(await refusalOf(linkTo(card('a'), { entity_type: 'Turn', entity_id: world.artifactCard }))).toMatchObject({
+      code: 'UNKNOWN_ENTITY',
+    });
     const found = await cairn.edges.traverse({ ...asCard, max_depth: 1, edge_type: 'DerivedFrom' });
     expect(found.entities).toEqual([{ ...of('Artifact'), depth: 1 }]);
     expect((await cairn.edges.list(asCard)).total).toBe((await cairn.edges.list(of('Turn'))).total);
@@ -315,9 +294,7 @@ onEveryTarget('edges together', (test) => {
     await gone('Note');
     // The scope holds the turn and the artifact: both end with it.
     await change((tx) =>
-      addEndings(tx, [
-        { holder: scopeHolder(of('Scope').entity_id), ended_at: 1, thread_id: null, box_id: null },
-      ]),
+      addEndings(tx, [{ holder: scopeHolder(of('Scope').entity_id), ended_at: 1, thread_id: null, box_id: null }]),
     );
     await gone('Note', 'Turn', 'Artifact');
     await change(async (tx, tenant) => {
@@ -347,9 +324,7 @@ onEveryTarget('edges together', (test) => {
     expect(await walked(cairn, { ...card('a'), limit: 1 })).toEqual(left);
     expect(await cairn.edges.get({ edge_id: edge.edge_id })).toEqual(edge);
     await cairn.trajectories.delete({ trajectory_id });
-    expect(await refusalOf(cairn.edges.get({ edge_id: edge.edge_id }))).toMatchObject({
-      code: 'EDGE_NOT_FOUND',
-    });
+    expect(await refusalOf(cairn.edges.get({ edge_id: edge.edge_id }))).toMatchObject({ code: 'EDGE_NOT_FOUND' });
     expect((await cairn.edges.list()).edges).toEqual([stays]);
   });
 
@@ -364,10 +339,7 @@ onEveryTarget('edges together', (test) => {
     await cairn.edges.create({ edge_type: 'Supersedes', participants: [artifact(b), artifact(a), note] });
     await cairn.edges.create({ edge_type: 'Contradicts', participants: [artifact(a), note, card('a')] });
     await cairn.edges.create({ edge_type: 'Contradicts', participants: [artifact(d), artifact(a)] });
-    const last = await cairn.edges.create({
-      edge_type: 'Contradicts',
-      participants: [artifact(a), of('Artifact')],
-    });
+    const last = await cairn.edges.create({ edge_type: 'Contradicts', participants: [artifact(a), of('Artifact')] });
     // A card of the same id is another entity.
     await cairn.cards.add({ card_id: e });
     await cairn.edges.create({ edge_type: 'Supersedes', participants: [card('a'), card(e)] });
@@ -406,9 +378,7 @@ onEveryTarget('edges together', (test) => {
       ),
     );
     await change((tx) =>
-      addEndings(tx, [
-        { holder: scopeHolder(of('Scope').entity_id), ended_at: 1, thread_id: null, box_id: null },
-      ]),
+      addEndings(tx, [{ holder: scopeHolder(of('Scope').entity_id), ended_at: 1, thread_id: null, box_id: null }]),
     );
     expect((await relations())[a]!.contradicted_by).toEqual([c, 'a']);
     test().advance(10);

@@ -9,10 +9,7 @@ type EdgeInput = Parameters<Api['edges']['create']>[0];
 type EdgeType = EdgeInput['edge_type'];
 
 const card = (entity_id: string) => ({ entity_type: 'Card' as const, entity_id });
-const link = (edge_type: EdgeType, ...ids: string[]): EdgeInput => ({
-  edge_type,
-  participants: ids.map(card),
-});
+const link = (edge_type: EdgeType, ...ids: string[]): EdgeInput => ({ edge_type, participants: ids.map(card) });
 const idsOf = (edges: readonly { edge_id: string }[]) => edges.map(({ edge_id }) => edge_id);
 
 /** A tenant with cards of these ids. */
@@ -73,16 +70,10 @@ onEveryTarget('edges', (test) => {
   it('EVENT-1 creating and deleting an edge tells what it linked, and nothing of what it says', async () => {
     const cairn = await tenantWith('a', 'b');
     const before = await latestToken(cairn);
-    const { edge_id } = await cairn.edges.create({
-      ...link('Causal', 'a', 'b'),
-      metadata: { why: 'secret-reason' },
-    });
+    const { edge_id } = await cairn.edges.create({ ...link('Causal', 'a', 'b'), metadata: { why: 'secret-reason' } });
     await cairn.edges.delete({ edge_id });
     const packets = await followToNow(cairn, before);
-    expect(packets.map(({ packet_type }) => packet_type)).toEqual([
-      'cairn.edge.created',
-      'cairn.edge.deleted',
-    ]);
+    expect(packets.map(({ packet_type }) => packet_type)).toEqual(['cairn.edge.created', 'cairn.edge.deleted']);
     expect(packets.map(({ payload }) => payload?.entity)).toEqual([
       { id: edge_id, type: 'Edge' },
       { id: edge_id, type: 'Edge' },
@@ -106,10 +97,7 @@ onEveryTarget('edges', (test) => {
       { ...sent, agent_id: 'ann' },
       { ...sent, metadata: { a: 1 } },
     ]) {
-      expect(await refusalOf(cairn.edges.create(other))).toMatchObject({
-        code: 'ENTITY_ALREADY_EXISTS',
-        status: 409,
-      });
+      expect(await refusalOf(cairn.edges.create(other))).toMatchObject({ code: 'ENTITY_ALREADY_EXISTS', status: 409 });
     }
     expect(await latestToken(cairn)).toBe(before);
     await cairn.edges.delete({ edge_id });
@@ -173,8 +161,7 @@ onEveryTarget('edges', (test) => {
         [card('a'), missing],
         [missing, card('a')],
       ]) {
-        if (participants[0]!.entity_id === participants[1]!.entity_id && missing.entity_type === 'Turn')
-          continue;
+        if (participants[0]!.entity_id === participants[1]!.entity_id && missing.entity_type === 'Turn') continue;
         const refusal = await refusalOf(cairn.edges.create({ edge_type: 'Supports', participants }));
         expect(refusal, JSON.stringify(missing)).toMatchObject({
           code: 'UNKNOWN_ENTITY',
@@ -212,9 +199,7 @@ onEveryTarget('edges', (test) => {
     await cairn.edges.create(link(edge_type, 'c', 'd'));
     await cairn.edges.create(link(edge_type === 'Supersedes' ? 'DerivedFrom' : 'Supersedes', 'b', 'a'));
     await cairn.edges.create(link('Supports', 'd', 'a'));
-    expect(await refusalOf(cairn.edges.create(link(edge_type, 'd', 'a')))).toMatchObject({
-      code: 'EDGE_CYCLE',
-    });
+    expect(await refusalOf(cairn.edges.create(link(edge_type, 'd', 'a')))).toMatchObject({ code: 'EDGE_CYCLE' });
   });
 
   it('EDGE-5 a cycle of fifty is one, and deleting any of its edges opens it', async () => {
@@ -245,9 +230,7 @@ onEveryTarget('edges', (test) => {
       ['b', 'a', 'e'],
       ['d', 'e', 'c'],
     ])
-      expect(await refusalOf(cairn.edges.create(link('Supersedes', ...wrong)))).toMatchObject({
-        code: 'EDGE_CYCLE',
-      });
+      expect(await refusalOf(cairn.edges.create(link('Supersedes', ...wrong)))).toMatchObject({ code: 'EDGE_CYCLE' });
     expect(await refusalOf(cairn.edges.create(link('Supersedes', 'd', 'e', 'c')))).toMatchObject({
       details: { edge_id: cd.edge_id },
     });
@@ -259,12 +242,8 @@ onEveryTarget('edges', (test) => {
       const edge_type = round % 2 ? 'Supersedes' : 'DerivedFrom';
       const cairn = await tenantWith('a', 'b', 'c');
       const ways = round < 5 ? ['ab', 'ba'] : ['ab', 'bc', 'ca'];
-      const settled = await Promise.allSettled(
-        ways.map((way) => cairn.edges.create(link(edge_type, ...way))),
-      );
-      const refused = settled
-        .filter((one) => one.status === 'rejected')
-        .map(({ reason }) => reason as unknown);
+      const settled = await Promise.allSettled(ways.map((way) => cairn.edges.create(link(edge_type, ...way))));
+      const refused = settled.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown);
       expect(refused).toMatchObject([{ code: 'EDGE_CYCLE', status: 409 }]);
       expect((await cairn.edges.list()).total).toBe(settled.length - 1);
     }
@@ -275,10 +254,7 @@ onEveryTarget('edges', (test) => {
     const { edge_id } = await cairn.edges.create(link('Supports', 'a', 'b'));
     const kept = await cairn.edges.create(link('Supports', 'b', 'a'));
     await cairn.edges.delete({ edge_id });
-    expect(await refusalOf(cairn.edges.get({ edge_id }))).toMatchObject({
-      code: 'EDGE_NOT_FOUND',
-      status: 404,
-    });
+    expect(await refusalOf(cairn.edges.get({ edge_id }))).toMatchObject({ code: 'EDGE_NOT_FOUND', status: 404 });
     expect(await cairn.edges.list()).toEqual({ edges: [kept], next_cursor: null, total: 1 });
     expect((await cairn.edges.list({ entity_id: 'a' })).edges).toEqual([kept]);
     expect((await cairn.edges.traverse({ ...card('a') })).edges).toEqual([kept]);
@@ -419,10 +395,7 @@ onEveryTarget('edges', (test) => {
     expect(await other.edges.list()).toMatchObject({ edges: [], total: 0 });
     expect(await other.edges.list({ entity_id: 'a' })).toMatchObject({ edges: [], total: 0 });
     expect(await other.edges.traverse(card('a'))).toEqual({ entities: [], edges: [], truncated: false });
-    expect(idsOf((await other.cards.list()).cards.map(({ card_id }) => ({ edge_id: card_id })))).toEqual([
-      'a',
-      'b',
-    ]);
+    expect(idsOf((await other.cards.list()).cards.map(({ card_id }) => ({ edge_id: card_id })))).toEqual(['a', 'b']);
     // The same id, and the way that is taken there, are free here.
     await other.edges.create({ ...sent, participants: [card('b'), card('a')] });
     expect((await one.edges.get({ edge_id })).participants[0]).toMatchObject(card('a'));
@@ -447,9 +420,9 @@ onEveryTarget('edges', (test) => {
     expect(await listed({ include_superseded: true, subject_id: 's' })).toBe('ef');
     expect((await cairn.cards.get({ card_id: 'b' })).card_id).toBe('b');
     const { next_cursor } = await cairn.cards.list({ limit: 1 });
-    expect(
-      await refusalOf(cairn.cards.list({ include_superseded: true, cursor: next_cursor! })),
-    ).toMatchObject({ code: 'INVALID_CURSOR' });
+    expect(await refusalOf(cairn.cards.list({ include_superseded: true, cursor: next_cursor! }))).toMatchObject({
+      code: 'INVALID_CURSOR',
+    });
     await cairn.edges.delete({ edge_id });
     expect(await listed()).toBe('abcdf');
     // What cannot be read supersedes nothing.

@@ -191,9 +191,7 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
     // In one go, so that every page has rows of several scopes: erasing one makes pages merge, which moves the others.
     for (let i = 0; i < 80; i++)
       await Promise.all(
-        scopes.map(async ({ scope_id, words }) =>
-          words.push(await sayMarked(api, scope_id, sizeAt(i) % 1500)),
-        ),
+        scopes.map(async ({ scope_id, words }) => words.push(await sayMarked(api, scope_id, sizeAt(i) % 1500))),
       );
     const gone: string[] = [];
     for (const [i, { scope_id, words }] of scopes.entries()) {
@@ -259,11 +257,7 @@ async function fill(api: Api, word: string, turns: number): Promise<string> {
 
 /** Closes a scope in a process of its own, and kills that when so many turns are erased. */
 async function closeAndKill(database: string, scope_id: string, erased: number): Promise<void> {
-  const child = fork(join(import.meta.dirname, '../support/children/writes.mjs'), [
-    'close',
-    database,
-    scope_id,
-  ]);
+  const child = fork(join(import.meta.dirname, '../support/children/writes.mjs'), ['close', database, scope_id]);
   const exited = exitOf(child);
   const failures: string[] = [];
   child.on('message', (report: { ready?: true; failed?: string; erasure?: { erased: number } }) => {

@@ -4,14 +4,7 @@ import type { MemoryScope } from '#cairn/engine/access/model.js';
 import { accessTo, type MemoryAccess } from '#cairn/engine/contract.js';
 import { addFormerOwner, dropFormerOwner } from '#cairn/memory/trajectories/former-owners-store.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
-import {
-  KINDS,
-  type Kind,
-  makeWorld,
-  STANDINGS,
-  type Standing,
-  type World,
-} from '../support/nouns/memory-world.js';
+import { KINDS, type Kind, makeWorld, STANDINGS, type Standing, type World } from '../support/nouns/memory-world.js';
 import { followToNow, latestToken } from '../support/nouns/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
@@ -57,8 +50,7 @@ const readers: Record<Kind, (api: Api, id: string) => Promise<unknown>> = {
 /** One way to change it; a packet never changes. */
 const writers: Record<Exclude<Kind, 'Packet'>, (api: Api, world: World, at: Standing) => Promise<unknown>> = {
   Turn: (api, { scopes }, at) => api.scopes.checkpoint({ scope_id: scopes[at] }),
-  Artifact: (api, { ids }, at) =>
-    api.artifacts.update({ artifact_id: ids.Artifact[at], content: `c${Math.random()}` }),
+  Artifact: (api, { ids }, at) => api.artifacts.update({ artifact_id: ids.Artifact[at], content: `c${Math.random()}` }),
   Note: (api, { ids }, at) => api.notes.update({ note_id: ids.Note[at], content: `c${Math.random()}` }),
   Card: (api, { ids }, at) => api.cards.delete({ card_id: ids.Card[at] }),
   Checkpoint: (api, { ids }, at) =>
@@ -98,11 +90,7 @@ onEveryTarget('memory_access', (test) => {
   let tenant: string;
   let world: World;
   const allow = (memory_access: MemoryAccess, { trajectories } = world) =>
-    cairn.agents.update({
-      agent_id: 'ann',
-      memory_access,
-      current_trajectory_id: trajectories.current,
-    });
+    cairn.agents.update({ agent_id: 'ann', memory_access, current_trajectory_id: trajectories.current });
 
   beforeAll(async () => {
     cairn = await test().freshTenant();
@@ -113,17 +101,14 @@ onEveryTarget('memory_access', (test) => {
   });
 
   describe.each(KINDS)('%s', (kind) => {
-    it.each(EXTENTS)(
-      'ACCESS-9, ACCESS-10, ACCESS-11 is read by id within the reach of %s',
-      async (extent) => {
-        await allow(only('read', kind, extent));
-        for (const standing of STANDINGS) {
-          const read = readers[kind](ann, world.ids[kind][standing]);
-          if (reached(kind, extent).includes(standing)) await read;
-          else expect(await refusalOf(read), standing).toMatchObject(refusal(kind, 'read', extent));
-        }
-      },
-    );
+    it.each(EXTENTS)('ACCESS-9, ACCESS-10, ACCESS-11 is read by id within the reach of %s', async (extent) => {
+      await allow(only('read', kind, extent));
+      for (const standing of STANDINGS) {
+        const read = readers[kind](ann, world.ids[kind][standing]);
+        if (reached(kind, extent).includes(standing)) await read;
+        else expect(await refusalOf(read), standing).toMatchObject(refusal(kind, 'read', extent));
+      }
+    });
   });
 
   describe.each(CHANGED)('%s', (kind) => {
@@ -134,9 +119,7 @@ onEveryTarget('memory_access', (test) => {
       const before = await latestToken(cairn);
       const beyond = STANDINGS.filter((standing) => !reached(kind, extent).includes(standing));
       for (const standing of beyond)
-        expect(await refusalOf(writers[kind](ann, fresh, standing))).toMatchObject(
-          refusal(kind, 'write', extent),
-        );
+        expect(await refusalOf(writers[kind](ann, fresh, standing))).toMatchObject(refusal(kind, 'write', extent));
       expect(await latestToken(cairn)).toBe(before);
       for (const standing of reached(kind, extent)) await writers[kind](ann, fresh, standing);
     });
@@ -392,9 +375,7 @@ onEveryTarget('memory_access', (test) => {
     const cards = { memory_type: 'Card', scope: 'all' } as const;
     await allow({ read: [cards] });
     for (const held of [card_id, turn_id])
-      expect(await refusalOf(ann.cards.get({ card_id: held }))).toMatchObject(
-        refusal('Card', 'read', 'none'),
-      );
+      expect(await refusalOf(ann.cards.get({ card_id: held }))).toMatchObject(refusal('Card', 'read', 'none'));
     const { missing_card_ids } = await ann.boxes.cards({ box_id });
     expect(missing_card_ids).toContain(turn_id);
     expect((await ann.cards.list({ limit: 500 })).cards.map((one) => one.card_id)).not.toContain(turn_id);
@@ -426,9 +407,7 @@ onEveryTarget('memory_access', (test) => {
     await cairn.artifacts.get({ artifact_id });
     await cairn.agents.register({ ...ann_, agent_id: 'dora', memory_access: { read: [] } });
     const dora = await test().as({ tenant, agent: 'dora' });
-    expect(await refusalOf(dora.artifacts.get({ artifact_id }))).toMatchObject(
-      refusal('Artifact', 'read', 'none'),
-    );
+    expect(await refusalOf(dora.artifacts.get({ artifact_id }))).toMatchObject(refusal('Artifact', 'read', 'none'));
     await dora.agents.unregister({ agent_id: 'dora' });
     const unregistered = { code: 'FORBIDDEN', status: 403, details: { rule: 'agent_registered' } };
     expect(await refusalOf(dora.artifacts.get({ artifact_id }))).toMatchObject(unregistered);
@@ -447,11 +426,7 @@ onEveryTarget('memory_access', (test) => {
     const { trajectory_id: above } = await ann.trajectories.create({ name: 'above' });
     const part = await ann.trajectories.create({ name: 'part', parent_trajectory_id: above });
     const handoff_id = 'handoff-1';
-    const given = [trajectory_id, part.trajectory_id].map((id) => ({
-      trajectory_id: id,
-      agent_id: 'ann',
-      handoff_id,
-    }));
+    const given = [trajectory_id, part.trajectory_id].map((id) => ({ trajectory_id: id, agent_id: 'ann', handoff_id }));
     await test().store.driver.write(tenant, async (tx) => {
       for (const one of given) await addFormerOwner(tx, one);
     });

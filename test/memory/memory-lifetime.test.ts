@@ -188,11 +188,7 @@ onEveryTarget('lifetimes of artifacts and notes', (test) => {
     const before = await latestToken(cairn);
     expect(await cairn.lifetime.sweep()).toMatchObject({ memories_erased: 0, cards_erased: 0 });
     test().advance(2 * HOUR);
-    expect(await cairn.lifetime.sweep()).toMatchObject({
-      memories_erased: 3,
-      cards_erased: 2,
-      cards_kept: 1,
-    });
+    expect(await cairn.lifetime.sweep()).toMatchObject({ memories_erased: 3, cards_erased: 2, cards_kept: 1 });
     expect(await cairn.lifetime.sweep()).toMatchObject({ memories_erased: 0, cards_erased: 0 });
     const events = await followToNow(cairn, before);
     const sum = events.reduce((total, { payload }) => total + Number(payload!.memories_erased), 0);

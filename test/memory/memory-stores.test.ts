@@ -35,8 +35,7 @@ describe.each(targetNames().filter((name) => name !== 'http'))('several stores o
     for (const versions of [artifact.versions, note.versions]) {
       expect(versions.map(({ version }) => version)).toEqual(Array.from({ length: 25 }, (_, i) => i + 1));
       expect(new Set(versions.map(({ content }) => content)).size).toBe(25);
-      for (const [i, one] of versions.entries())
-        expect(one.superseded_at).toBe(versions[i + 1]?.updated_at ?? null);
+      for (const [i, one] of versions.entries()) expect(one.superseded_at).toBe(versions[i + 1]?.updated_at ?? null);
     }
     const deleted = await Promise.allSettled(apis.map((api) => api.notes.delete({ note_id })));
     expect(deleted.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);

@@ -26,23 +26,14 @@ onEveryTarget('checkpoints of scopes', (test) => {
       a: number[];
       b: number[];
     };
-    for (const context_state of [
-      bytes,
-      new Uint8Array(bytes),
-      Buffer.from(bytes),
-      inJson.a,
-      inJson.b,
-      STATE,
-    ]) {
+    for (const context_state of [bytes, new Uint8Array(bytes), Buffer.from(bytes), inJson.a, inJson.b, STATE]) {
       const { checkpoint } = await cairn.scopes.checkpoint({ scope_id, context_state });
       expect(checkpoint!.context_state).toBe(STATE);
     }
     const empty = await cairn.scopes.checkpoint({ scope_id, context_state: [] });
     expect(empty.checkpoint!.context_state).toBe('');
     for (const wrong of [[256], [-1], [1.5], ['1'], 'no base64!', { 0: 1, 2: 1 }, 7])
-      expect(
-        await refusalOf(cairn.scopes.checkpoint({ scope_id, context_state: wrong as never })),
-      ).toMatchObject({
+      expect(await refusalOf(cairn.scopes.checkpoint({ scope_id, context_state: wrong as never }))).toMatchObject({
         code: 'INVALID_INPUT',
         message: expect.stringMatching(/context_state: must be base64 text or a list of bytes/),
       });
@@ -111,13 +102,7 @@ onEveryTarget('checkpoints of scopes', (test) => {
 
   it('SCOPE-10 restoring an open scope makes a new one as of the checkpoint; neither sees the other', async () => {
     const cairn = await test().freshTenant();
-    const words = {
-      purpose: 'why',
-      metadata: { a: 1 },
-      threshold_percent: 90,
-      enforce: true,
-      agent_id: 'ann',
-    };
+    const words = { purpose: 'why', metadata: { a: 1 }, threshold_percent: 90, enforce: true, agent_id: 'ann' };
     const old = await talk(cairn, ['one', 'two'], { token_budget: 10, ...words });
     const { scope_id } = old;
     await cairn.scopes.checkpoint({ scope_id, context_state: STATE });
@@ -176,9 +161,7 @@ onEveryTarget('checkpoints of scopes', (test) => {
     const cairn = await test().freshTenant();
     const { scope_id } = await talk(cairn, ['one']);
     const made = await cairn.scopes.checkpoint({ scope_id, context_state: STATE }, { idempotency_key: 'c' });
-    expect(
-      await cairn.scopes.checkpoint({ scope_id, context_state: STATE }, { idempotency_key: 'c' }),
-    ).toEqual(made);
+    expect(await cairn.scopes.checkpoint({ scope_id, context_state: STATE }, { idempotency_key: 'c' })).toEqual(made);
     expect(await eventsOf(cairn, 'cairn.scope.checkpointed', scope_id)).toHaveLength(1);
     const restored = await cairn.scopes.restore({ scope_id }, { idempotency_key: 'r' });
     const before = await latestToken(cairn);

@@ -39,9 +39,7 @@ async function allTurns(api: Api, scope_id: string): Promise<Turn[]> {
 async function holds(api: Api, scope_id: string, said: readonly Said[]): Promise<void> {
   const turns = await allTurns(api, scope_id);
   const inOrder = [...said].sort((a, b) => a.sequence - b.sequence);
-  expect(turns.map(({ content, sequence, token_count }) => ({ content, sequence, token_count }))).toEqual(
-    inOrder,
-  );
+  expect(turns.map(({ content, sequence, token_count }) => ({ content, sequence, token_count }))).toEqual(inOrder);
   expect(turns.map(({ sequence }) => sequence)).toEqual(turns.map((_, i) => i + 1));
   expect(new Set(turns.map(({ turn_id }) => turn_id)).size).toBe(said.length);
   const scope = await api.scopes.get({ scope_id });
@@ -54,9 +52,7 @@ async function holds(api: Api, scope_id: string, said: readonly Said[]): Promise
 /** The codes that calls were refused with; whatever is no refusal is shown whole. */
 const codes = (settled: readonly PromiseSettledResult<unknown>[]): string[] =>
   settled.flatMap((one) =>
-    one.status === 'rejected'
-      ? [String((one.reason as { code?: string }).code ?? (one.reason as Error).stack)]
-      : [],
+    one.status === 'rejected' ? [String((one.reason as { code?: string }).code ?? (one.reason as Error).stack)] : [],
   );
 
 describe.each(kinds)('scopes on %s', (kind) => {
@@ -120,11 +116,7 @@ describe.each(kinds)('scopes on %s', (kind) => {
     await holds(
       apis[1]!,
       scope_id,
-      turns.map(({ content, sequence, token_count }) => ({
-        content: String(content),
-        sequence,
-        token_count,
-      })),
+      turns.map(({ content, sequence, token_count }) => ({ content: String(content), sequence, token_count })),
     );
     expect(turns).toHaveLength(WRITERS * 12);
     expect(new Set(turns.map(({ content }) => content)).size).toBe(WRITERS * 12);
@@ -144,15 +136,12 @@ describe.each(kinds)('scopes on %s', (kind) => {
     );
     let ready = 0;
     for (const child of children) {
-      child.on(
-        'message',
-        (report: { ready?: true; failed?: string; turn?: string } & Omit<Said, 'content'>) => {
-          if (report.ready && ++ready === children.length) for (const one of children) one.send('go');
-          if (report.failed) failures.push(report.failed);
-          if (report.turn !== undefined)
-            said.push({ content: report.turn, sequence: report.sequence, token_count: report.token_count });
-        },
-      );
+      child.on('message', (report: { ready?: true; failed?: string; turn?: string } & Omit<Said, 'content'>) => {
+        if (report.ready && ++ready === children.length) for (const one of children) one.send('go');
+        if (report.failed) failures.push(report.failed);
+        if (report.turn !== undefined)
+          said.push({ content: report.turn, sequence: report.sequence, token_count: report.token_count });
+      });
     }
     const exits = await within(120_000, Promise.all(children.map(exitOf)), 'the processes to end');
     expect(failures).toEqual([]);

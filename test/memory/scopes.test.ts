@@ -111,14 +111,11 @@ onEveryTarget('scopes', (test) => {
     await say(cairn, made.scope_id, 'x');
     expect(await cairn.scopes.create(sent, key)).toMatchObject({ scope_id: made.scope_id, turns: 1 });
     expect((await cairn.scopes.list({})).total).toBe(1);
-    const changed = await cairn.scopes.update(
-      { scope_id: made.scope_id, name: 'm' },
-      { idempotency_key: 'u' },
-    );
+    const changed = await cairn.scopes.update({ scope_id: made.scope_id, name: 'm' }, { idempotency_key: 'u' });
     const before = await latestToken(cairn);
-    expect(
-      await cairn.scopes.update({ scope_id: made.scope_id, name: 'm' }, { idempotency_key: 'u' }),
-    ).toEqual(changed);
+    expect(await cairn.scopes.update({ scope_id: made.scope_id, name: 'm' }, { idempotency_key: 'u' })).toEqual(
+      changed,
+    );
     expect(await latestToken(cairn)).toBe(before);
   });
 
@@ -132,10 +129,7 @@ onEveryTarget('scopes', (test) => {
         code: 'UNKNOWN_ENTITY',
         status: 400,
       });
-    expect(await refusalOf(someScope(cairn, { trajectory_id }))).toMatchObject({
-      code: 'STATE_CONFLICT',
-      status: 409,
-    });
+    expect(await refusalOf(someScope(cairn, { trajectory_id }))).toMatchObject({ code: 'STATE_CONFLICT', status: 409 });
     expect((await cairn.scopes.list({})).scopes).toEqual([]);
   });
 
@@ -179,8 +173,7 @@ onEveryTarget('scopes', (test) => {
     const cairn = await test().freshTenant();
     const trajectory_id = await someTrajectory(cairn);
     const made: string[] = [];
-    for (let i = 0; i < 5; i++)
-      made.push((await someScope(cairn, { scope_id: randomUUID(), trajectory_id })).scope_id);
+    for (let i = 0; i < 5; i++) made.push((await someScope(cairn, { scope_id: randomUUID(), trajectory_id })).scope_id);
     const found: string[] = [];
     let cursor: string | undefined;
     do {
@@ -328,10 +321,7 @@ onEveryTarget('scopes', (test) => {
     expect(await refusalOf(cairn.boxes.append({ box_id, card_ids: [card_id] }))).toMatchObject(held);
     expect(await refusalOf(cairn.boxes.save({ box_id, card_ids: [], revision: 1 }))).toMatchObject(held);
     expect(await refusalOf(cairn.boxes.seal({ box_id }))).toMatchObject(held);
-    expect(await refusalOf(cairn.cards.delete({ card_id: turn_id }))).toMatchObject({
-      code: 'CARD_HELD',
-      status: 409,
-    });
+    expect(await refusalOf(cairn.cards.delete({ card_id: turn_id }))).toMatchObject({ code: 'CARD_HELD', status: 409 });
     expect(await latestToken(cairn)).toBe(before);
     expect(await contentsOf(cairn, scope_id)).toEqual(['one']);
   });

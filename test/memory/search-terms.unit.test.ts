@@ -17,9 +17,9 @@ const rowOf = ({ metadata, ...state }: ReturnType<typeof stateOf>) =>
 it('what was measured before is taken for the same state, and is measured anew for another', async () => {
   const state = stateOf('the heron waits', 'birds', { speaker: 'Ada', tags: ['a'] });
   const known = await foundBy(call, state);
-  expect(
-    measuredAs(call, rowOf({ ...state, metadata: { ...state.metadata, made_by: 1 } as never }), known),
-  ).toBe(known.measured);
+  expect(measuredAs(call, rowOf({ ...state, metadata: { ...state.metadata, made_by: 1 } as never }), known)).toBe(
+    known.measured,
+  );
   for (const other of [
     stateOf('the heron left', 'birds', state.metadata),
     stateOf('the heron waits', 'herons', state.metadata),

@@ -4,15 +4,7 @@ import type { Api } from '#cairn/client/index.js';
 import { type Sql, sql } from '#cairn/driver/index.js';
 import { uuid } from '#cairn/kernel/contract.js';
 import { checks } from '#cairn/maintenance/checks.js';
-import {
-  addArtifact,
-  addCheckpoint,
-  addEdge,
-  addNote,
-  addScope,
-  hold,
-  tenantOf,
-} from '../support/nouns/hierarchy.js';
+import { addArtifact, addCheckpoint, addEdge, addNote, addScope, hold, tenantOf } from '../support/nouns/hierarchy.js';
 import { latestToken } from '../support/nouns/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
@@ -55,10 +47,7 @@ onEveryTarget('trajectories', (test) => {
     const least = await cairn.trajectories.create({ name: 'n' });
     expect(least).toMatchObject({ description: null, metadata: {} });
     expect(await eventsOf(cairn, made.trajectory_id)).toMatchObject([
-      {
-        packet_type: 'cairn.trajectory.created',
-        payload: { entity: { type: 'Trajectory', id: made.trajectory_id } },
-      },
+      { packet_type: 'cairn.trajectory.created', payload: { entity: { type: 'Trajectory', id: made.trajectory_id } } },
     ]);
     expect(JSON.stringify(await eventsOf(cairn, made.trajectory_id))).not.toContain('bug');
   });
@@ -67,9 +56,7 @@ onEveryTarget('trajectories', (test) => {
     const admin = await test().freshTenant();
     const ann = await test().as({ tenant: await tenantOf(admin), agent: 'ann' });
     expect(await ann.trajectories.create({ name: 'a' })).toMatchObject({ agent_id: 'ann' });
-    expect(await admin.trajectories.create({ name: 'a', agent_id: 'bob' })).toMatchObject({
-      agent_id: 'bob',
-    });
+    expect(await admin.trajectories.create({ name: 'a', agent_id: 'bob' })).toMatchObject({ agent_id: 'bob' });
     expect(await refusalOf(ann.trajectories.create({ name: 'a', agent_id: 'bob' }))).toMatchObject({
       code: 'FORBIDDEN',
       status: 403,
@@ -102,18 +89,20 @@ onEveryTarget('trajectories', (test) => {
   it('TRAJ-3 the parent must exist and not be finished', async () => {
     const cairn = await test().freshTenant();
     const missing = randomUUID();
-    expect(
-      await refusalOf(cairn.trajectories.create({ name: 'c', parent_trajectory_id: missing })),
-    ).toMatchObject({ ...unknown, details: { missing_ids: [missing] } });
+    expect(await refusalOf(cairn.trajectories.create({ name: 'c', parent_trajectory_id: missing }))).toMatchObject({
+      ...unknown,
+      details: { missing_ids: [missing] },
+    });
     const parent = await start(cairn);
     const child = await cairn.trajectories.create({ name: 'c', parent_trajectory_id: parent });
     expect(child.parent_trajectory_id).toBe(parent);
     await move(cairn, parent, 'Suspended');
     await start(cairn, { parent_trajectory_id: parent });
     await move(cairn, parent, 'Failed');
-    expect(
-      await refusalOf(cairn.trajectories.create({ name: 'c', parent_trajectory_id: parent })),
-    ).toMatchObject({ ...conflict, details: { status: 'Failed' } });
+    expect(await refusalOf(cairn.trajectories.create({ name: 'c', parent_trajectory_id: parent }))).toMatchObject({
+      ...conflict,
+      details: { status: 'Failed' },
+    });
     expect((await cairn.trajectories.list({ parent_id: parent })).total).toBe(2);
   });
 
@@ -121,9 +110,7 @@ onEveryTarget('trajectories', (test) => {
     const [cairn, other] = [await test().freshTenant(), await test().freshTenant()];
     for (const trajectory_id of [randomUUID(), await start(other)]) {
       expect(await refusalOf(cairn.trajectories.get({ trajectory_id }))).toMatchObject(notFound);
-      expect(await refusalOf(cairn.trajectories.update({ trajectory_id, name: 'n' }))).toMatchObject(
-        notFound,
-      );
+      expect(await refusalOf(cairn.trajectories.update({ trajectory_id, name: 'n' }))).toMatchObject(notFound);
       expect(await refusalOf(cairn.trajectories.children({ trajectory_id }))).toMatchObject(notFound);
       expect(
         await refusalOf(cairn.trajectories.create({ name: 'c', parent_trajectory_id: trajectory_id })),
@@ -159,10 +146,7 @@ onEveryTarget('trajectories', (test) => {
     test().advance(HOUR);
     const second = await cairn.trajectories.create({ name: 'second' });
     test().advance(HOUR);
-    const { updated_at } = await cairn.trajectories.update({
-      trajectory_id: first.trajectory_id,
-      description: 'd',
-    });
+    const { updated_at } = await cairn.trajectories.update({ trajectory_id: first.trajectory_id, description: 'd' });
     const names = async (filter: object) =>
       (await cairn.trajectories.list(filter)).trajectories.map(({ name }) => name);
     expect(await names({ created_after: second.created_at })).toEqual(['second']);
@@ -203,22 +187,14 @@ onEveryTarget('trajectories', (test) => {
     const { trajectory_id } = made;
     test().advance(HOUR);
     const changed = await cairn.trajectories.update({ trajectory_id, description: null, metadata: { b: 2 } });
-    expect(changed).toEqual({
-      ...made,
-      description: null,
-      metadata: { b: 2 },
-      updated_at: changed.updated_at,
-    });
+    expect(changed).toEqual({ ...made, description: null, metadata: { b: 2 }, updated_at: changed.updated_at });
     expect(changed.updated_at > made.updated_at).toBe(true);
     expect(await cairn.trajectories.get({ trajectory_id })).toEqual(changed);
     const { name } = await cairn.trajectories.update({ trajectory_id, name: 'm', status: 'Suspended' });
     expect(name).toBe('m');
     expect((await eventsOf(cairn, trajectory_id)).slice(1)).toMatchObject([
       { packet_type: 'cairn.trajectory.updated', payload: { fields: ['description', 'metadata'] } },
-      {
-        packet_type: 'cairn.trajectory.updated',
-        payload: { status: 'Suspended', fields: ['name', 'status'] },
-      },
+      { packet_type: 'cairn.trajectory.updated', payload: { status: 'Suspended', fields: ['name', 'status'] } },
     ]);
   });
 
@@ -251,10 +227,7 @@ onEveryTarget('trajectories', (test) => {
       else if ((allowed as readonly string[]).includes(to))
         expect(await move(cairn, id, to)).toMatchObject({ status: to });
       else {
-        expect(await refusalOf(move(cairn, id, to))).toMatchObject({
-          ...conflict,
-          details: { status: from },
-        });
+        expect(await refusalOf(move(cairn, id, to))).toMatchObject({ ...conflict, details: { status: from } });
         expect(await cairn.trajectories.get({ trajectory_id: id })).toEqual(at);
       }
     }
@@ -283,10 +256,7 @@ onEveryTarget('trajectories', (test) => {
       ...conflict,
       details: { active_child_ids: [one, three].sort() },
     });
-    expect(await cairn.trajectories.get({ trajectory_id: parent })).toMatchObject({
-      status: 'Active',
-      outcome: null,
-    });
+    expect(await cairn.trajectories.get({ trajectory_id: parent })).toMatchObject({ status: 'Active', outcome: null });
     await move(cairn, one, 'Failed');
     await move(cairn, three, 'Completed');
     expect(await move(cairn, parent, 'Completed')).toMatchObject({ status: 'Completed' });
@@ -316,10 +286,7 @@ onEveryTarget('trajectories', (test) => {
         closed.map((scope_id) => ({ payload: { entity: { type: 'Scope', id: scope_id } } })),
       );
       expect(events.filter(({ packet_type }) => packet_type !== 'cairn.scope.closed')).toMatchObject([
-        {
-          packet_type: `cairn.trajectory.${status.toLowerCase()}`,
-          payload: { status, closed_scope_ids: closed },
-        },
+        { packet_type: `cairn.trajectory.${status.toLowerCase()}`, payload: { status, closed_scope_ids: closed } },
       ]);
     },
   );
@@ -336,24 +303,14 @@ onEveryTarget('trajectories', (test) => {
     await addArtifact(store, tenant, other);
     const note = await addNote(store, tenant, [id, other]);
     const { outcome } = await move(cairn, id, 'Completed');
-    expect(outcome).toEqual({
-      status: 'Success',
-      summary: '',
-      produced_artifacts: [kept],
-      produced_notes: [note],
-    });
+    expect(outcome).toEqual({ status: 'Success', summary: '', produced_artifacts: [kept], produced_notes: [note] });
     expect((await move(cairn, await start(cairn), 'Failed')).outcome).toEqual({
       status: 'Failure',
       summary: '',
       produced_artifacts: [],
       produced_notes: [],
     });
-    const given = {
-      status: 'Partial',
-      summary: 's',
-      produced_artifacts: [kept],
-      produced_notes: [],
-    } as const;
+    const given = { status: 'Partial', summary: 's', produced_artifacts: [kept], produced_notes: [] } as const;
     const trajectory = { trajectory_id: other, status: 'Completed' } as const;
     expect(
       await cairn.trajectories.update({
@@ -379,14 +336,9 @@ onEveryTarget('trajectories', (test) => {
     const completed = { trajectory_id, status: 'Completed' } as const;
     // A note is no artifact.
     for (const produced of [{ produced_artifacts: [note] }, { produced_notes: [note, randomUUID()] }]) {
-      expect(await refusalOf(cairn.trajectories.update({ ...completed, outcome: produced }))).toMatchObject(
-        unknown,
-      );
+      expect(await refusalOf(cairn.trajectories.update({ ...completed, outcome: produced }))).toMatchObject(unknown);
     }
-    expect(await cairn.trajectories.get({ trajectory_id })).toMatchObject({
-      status: 'Active',
-      outcome: null,
-    });
+    expect(await cairn.trajectories.get({ trajectory_id })).toMatchObject({ status: 'Active', outcome: null });
   });
 
   it('TRAJ-11 what is finished is read only, and the same again changes nothing', async () => {
@@ -404,9 +356,7 @@ onEveryTarget('trajectories', (test) => {
       { status: 'Completed' as const, outcome: { summary: 'other' } },
       { status: 'Completed' as const, name: 'other' },
     ]) {
-      expect(await refusalOf(cairn.trajectories.update({ trajectory_id, ...change }))).toMatchObject(
-        conflict,
-      );
+      expect(await refusalOf(cairn.trajectories.update({ trajectory_id, ...change }))).toMatchObject(conflict);
     }
     expect(await cairn.trajectories.update(finish)).toEqual(done);
     expect(await cairn.trajectories.update({ trajectory_id, status: 'Completed' })).toEqual(done);
@@ -436,9 +386,7 @@ onEveryTarget('trajectories', (test) => {
     expect(await cairn.trajectories.delete({ trajectory_id: root })).toBeUndefined();
     for (const trajectory_id of [root, child, grandchild]) {
       expect(await refusalOf(cairn.trajectories.get({ trajectory_id }))).toMatchObject(notFound);
-      expect(await refusalOf(cairn.trajectories.update({ trajectory_id, name: 'n' }))).toMatchObject(
-        notFound,
-      );
+      expect(await refusalOf(cairn.trajectories.update({ trajectory_id, name: 'n' }))).toMatchObject(notFound);
     }
     for (const { box_id } of [open, closed, checkpoint])
       expect(await refusalOf(cairn.boxes.load({ box_id }))).toMatchObject({ code: 'BOX_NOT_FOUND' });
@@ -452,12 +400,7 @@ onEveryTarget('trajectories', (test) => {
     const { store } = test();
     const cairn = await test().freshTenant();
     const tenant = await tenantOf(cairn);
-    const sent = {
-      trajectory_id: randomUUID(),
-      name: 'secret',
-      description: 'secret',
-      metadata: { secret: 1 },
-    };
+    const sent = { trajectory_id: randomUUID(), name: 'secret', description: 'secret', metadata: { secret: 1 } };
     await cairn.trajectories.create(sent);
     const { trajectory_id } = sent;
     const scope = await addScope(store, tenant, trajectory_id, { name: 'secret' });
@@ -473,10 +416,7 @@ onEveryTarget('trajectories', (test) => {
       sql`SELECT * FROM packet_store WHERE tenant_id = ${tenant}`,
     ])
       expect(JSON.stringify(await store.driver.at(tenant).all(table))).not.toContain('secret');
-    expect(await refusalOf(cairn.trajectories.create(sent))).toMatchObject({
-      code: 'ENTITY_GONE',
-      status: 410,
-    });
+    expect(await refusalOf(cairn.trajectories.create(sent))).toMatchObject({ code: 'ENTITY_GONE', status: 410 });
     const child = { name: 'c', parent_trajectory_id: trajectory_id };
     expect(await refusalOf(cairn.trajectories.create(child))).toMatchObject(unknown);
   });
@@ -547,10 +487,7 @@ onEveryTarget('trajectories', (test) => {
     const { results, succeeded, failed } = await cairn.trajectories.batch({
       items: [
         { operation: 'create', create: { trajectory_id: parent, name: 'parent' } },
-        {
-          operation: 'create',
-          create: { trajectory_id: child, name: 'child', parent_trajectory_id: parent },
-        },
+        { operation: 'create', create: { trajectory_id: child, name: 'child', parent_trajectory_id: parent } },
         { operation: 'update', trajectory_id: parent, update: { status: 'Completed' } },
         { operation: 'update', trajectory_id: child, update: { status: 'Completed' } },
         { operation: 'update', trajectory_id: child, update: {} },
@@ -674,16 +611,7 @@ onEveryTarget('trajectories', (test) => {
     expect(answer).toMatchObject({ trajectory: { trajectory_id: root }, truncated: false });
     const none = { token_budget: null, tokens_used: null, turns: null };
     const scope = (id: string, depth: number, name: string, tokens_used = 0) =>
-      ({
-        kind: 'scope',
-        id,
-        depth,
-        name,
-        status: 'active',
-        token_budget: 8000,
-        tokens_used,
-        turns: 0,
-      }) as const;
+      ({ kind: 'scope', id, depth, name, status: 'active', token_budget: 8000, tokens_used, turns: 0 }) as const;
     const nodes = [
       { kind: 'trajectory', id: root, depth: 0, name: 'root', status: 'Active', ...none },
       { kind: 'note', id: note, depth: 1, name: 'why', status: 'Insight', ...none },
@@ -786,9 +714,7 @@ onEveryTarget('trajectories', (test) => {
       await tx.run(
         sql`UPDATE trajectories SET description = 'x' WHERE tenant_id = ${tenant} AND trajectory_id = ${deleted}`,
       );
-      await tx.run(
-        sql`UPDATE scopes SET purpose = 'x' WHERE tenant_id = ${tenant} AND scope_id = ${left.scope_id}`,
-      );
+      await tx.run(sql`UPDATE scopes SET purpose = 'x' WHERE tenant_id = ${tenant} AND scope_id = ${left.scope_id}`);
     });
     expect((await found()).sort()).toEqual(
       [

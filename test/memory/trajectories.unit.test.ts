@@ -36,8 +36,7 @@ describe('the states of a trajectory', () => {
     };
     expect(refused(() => checkMove('t', 'Suspended', 'Completed'))).toMatchObject({
       code: 'STATE_CONFLICT',
-      message:
-        'trajectory t is Suspended and cannot become Completed: from there it goes to Active or Failed',
+      message: 'trajectory t is Suspended and cannot become Completed: from there it goes to Active or Failed',
       details: { status: 'Suspended' },
     });
     expect(refused(() => checkMove('t', 'Failed', 'Active'))).toMatchObject({
@@ -56,13 +55,7 @@ describe('a tree of trajectories', () => {
     ).map(({ id, depth }) => `${id}${depth}`);
 
   it('is walked depth first, whatever order its rows come in', () => {
-    expect(order(['c', 'a'], ['d', 'b'], ['b', 'a'], ['a', null], ['e', 'b'])).toEqual([
-      'a0',
-      'c1',
-      'b1',
-      'd2',
-      'e2',
-    ]);
+    expect(order(['c', 'a'], ['d', 'b'], ['b', 'a'], ['a', null], ['e', 'b'])).toEqual(['a0', 'c1', 'b1', 'd2', 'e2']);
     expect(order()).toEqual([]);
   });
 

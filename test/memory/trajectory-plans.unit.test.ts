@@ -36,9 +36,7 @@ let plans: string[] = [];
 
 const explain = async (query: Sql): Promise<never[]> => {
   const { text, params } = compile(query, 'sqlite');
-  plans.push(
-    ...file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, params).map(({ detail }) => detail),
-  );
+  plans.push(...file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, params).map(({ detail }) => detail));
   return [];
 };
 const tx = { all: explain, send: explain } as unknown as Tx;

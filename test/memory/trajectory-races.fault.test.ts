@@ -99,9 +99,9 @@ describe.runIf(targetNames().includes('postgres'))('trajectories between two sto
       );
       const settled = await within(30_000, Promise.allSettled(ends), 'the racers');
       const { status } = await apis[0]!.trajectories.get({ trajectory_id });
-      expect(
-        settled.map((one) => (one.status === 'fulfilled' ? one.value.status : 'refused')).sort(),
-      ).toEqual([...Array(CALLERS / 2).fill(status), ...Array(CALLERS / 2).fill('refused')].sort());
+      expect(settled.map((one) => (one.status === 'fulfilled' ? one.value.status : 'refused')).sort()).toEqual(
+        [...Array(CALLERS / 2).fill(status), ...Array(CALLERS / 2).fill('refused')].sort(),
+      );
       const deletions = apis.map((api) => api.trajectories.delete({ trajectory_id }));
       await within(30_000, Promise.all(deletions), 'the deletions');
       const { packets } = await apis[0]!.packets.thread({ thread_id: trajectory_id });

@@ -29,12 +29,7 @@ onEveryTarget('turns', (test) => {
     };
     const { budget, ...turn } = await cairn.turns.add(sent);
     expect(turn).toEqual({ ...sent, agent_id: null, created_at: expect.stringMatching(/Z$/) });
-    expect(budget).toEqual({
-      token_budget: 8000,
-      tokens_used: 17,
-      threshold_reached: false,
-      over_budget: false,
-    });
+    expect(budget).toEqual({ token_budget: 8000, tokens_used: 17, threshold_reached: false, over_budget: false });
     expect(await cairn.turns.get({ turn_id: sent.turn_id })).toEqual(turn);
     expect((await cairn.scopes.turns({ scope_id })).turns).toEqual([turn]);
   });
@@ -46,10 +41,7 @@ onEveryTarget('turns', (test) => {
     const tool_results = { tool_call_id: 'c1', content: 'a seabird' };
     const called = await cairn.turns.add({ scope_id, role: 'assistant', tool_calls });
     const answered = await cairn.turns.add({ scope_id, role: 'tool', tool_results });
-    expect(await cairn.turns.get({ turn_id: called.turn_id })).toMatchObject({
-      tool_calls,
-      tool_results: null,
-    });
+    expect(await cairn.turns.get({ turn_id: called.turn_id })).toMatchObject({ tool_calls, tool_results: null });
     expect(await cairn.turns.get({ turn_id: answered.turn_id })).toMatchObject({ tool_results });
     const { messages } = await cairn.context.assemble({ scope_id, format: 'messages' });
     expect(messages).toEqual(
@@ -128,9 +120,7 @@ onEveryTarget('turns', (test) => {
     const { turn_id } = await say(cairn, scope_id, 'x', { turn_id: randomUUID() });
     expect(await refusalOf(cairn.cards.add({ card_id: turn_id, content: 'x' }))).toMatchObject(taken);
     await cairn.cards.delete({ card_id });
-    expect(await refusalOf(say(cairn, scope_id, 'x', { turn_id: card_id }))).toMatchObject({
-      code: 'ENTITY_GONE',
-    });
+    expect(await refusalOf(say(cairn, scope_id, 'x', { turn_id: card_id }))).toMatchObject({ code: 'ENTITY_GONE' });
     expect(await contentsOf(cairn, scope_id)).toEqual(['x']);
   });
 
@@ -147,10 +137,7 @@ onEveryTarget('turns', (test) => {
       code: 'IDEMPOTENCY_CONFLICT',
     });
     await cairn.scopes.close({ scope_id });
-    expect(await refusalOf(cairn.turns.add(sent, key))).toMatchObject({
-      code: 'TURN_NOT_FOUND',
-      status: 404,
-    });
+    expect(await refusalOf(cairn.turns.add(sent, key))).toMatchObject({ code: 'TURN_NOT_FOUND', status: 404 });
   });
 
   it('TURN-3 sequences are assigned from 1 without a gap; one that is given must be the next', async () => {
@@ -174,8 +161,7 @@ onEveryTarget('turns', (test) => {
   it('TURN-4 tokens that are not given are counted: content, tool_calls and tool_results', async () => {
     const cairn = await test().freshTenant();
     const { scope_id } = await someScope(cairn);
-    const count = async (more: object) =>
-      (await cairn.turns.add({ scope_id, role: 'User', ...more })).token_count;
+    const count = async (more: object) => (await cairn.turns.add({ scope_id, role: 'User', ...more })).token_count;
     // o200k_base: "hello world" is two tokens, and JSON counts as its canonical text.
     expect(await count({ content: 'hello world' })).toBe(2);
     const calls = await count({ tool_calls: [{ q: 'hello world' }] });
@@ -256,9 +242,9 @@ onEveryTarget('turns', (test) => {
     const large = 'x'.repeat(600_000);
     const tooLarge = { code: 'TOO_LARGE', status: 413 };
     for (const more of [{ tool_calls: [{ large }] }, { tool_results: [large] }, { content: large + large }])
-      expect(
-        await refusalOf(cairn.turns.add({ scope_id, role: 'User', content: large, ...more })),
-      ).toMatchObject(tooLarge);
+      expect(await refusalOf(cairn.turns.add({ scope_id, role: 'User', content: large, ...more }))).toMatchObject(
+        tooLarge,
+      );
     expect(await refusalOf(say(cairn, scope_id, 'x', { metadata: { large } }))).toMatchObject(invalid);
     expect(await contentsOf(cairn, scope_id)).toEqual([]);
     expect((await say(cairn, scope_id, large)).content).toHaveLength(600_000);
@@ -290,9 +276,9 @@ onEveryTarget('turns', (test) => {
     for (const more of [{ limit: 1 }, { cursor: first.next_cursor! }, { offset: 1 }])
       expect(await refusalOf(cairn.scopes.turns({ scope_id, tail: 2, ...more }))).toMatchObject(invalid);
     const other = await someScope(cairn);
-    expect(
-      await refusalOf(cairn.scopes.turns({ scope_id: other.scope_id, cursor: first.next_cursor! })),
-    ).toMatchObject({ code: 'INVALID_CURSOR' });
+    expect(await refusalOf(cairn.scopes.turns({ scope_id: other.scope_id, cursor: first.next_cursor! }))).toMatchObject(
+      { code: 'INVALID_CURSOR' },
+    );
   });
 
   it('TURN-10 a turn is read by its id; a card that is none, and one of another tenant, is not found', async () => {
@@ -353,9 +339,7 @@ onEveryTarget('turns', (test) => {
     const { scope_id } = await someScope(cairn, { token_budget: 10 });
     const known = { turn_id: randomUUID(), scope_id, role: 'User', content: 'x', token_count: 2 } as const;
     await cairn.turns.add(known);
-    const items = Array.from({ length: 5 }, () => ({
-      create: { ...known, turn_id: undefined, token_count: 3 },
-    }));
+    const items = Array.from({ length: 5 }, () => ({ create: { ...known, turn_id: undefined, token_count: 3 } }));
     const { results } = await cairn.turns.batch({
       items: [{ create: known }, ...items.map(({ create: { turn_id: _, ...create } }) => ({ create }))],
     });
@@ -414,13 +398,7 @@ onEveryTarget('turns', (test) => {
     const { scope_id, trajectory_id } = await someScope(cairn);
     const words = ['quokka', 'wombat', 'numbat', 'bilby', 'dunnart'];
     const [content, called, result, meta, model_id] = words as [string, string, string, string, string];
-    const more = {
-      model_id,
-      tool_calls: [{ called }],
-      tool_results: [result],
-      metadata: { meta },
-      token_count: 3,
-    };
+    const more = { model_id, tool_calls: [{ called }], tool_results: [result], metadata: { meta }, token_count: 3 };
     const { turn_id } = await say(cairn, scope_id, content, more);
     await cairn.turns.batch({ items: [1, 2].map(() => ({ create: { scope_id, role: 'User', content } })) });
     const [one] = await eventsOf(cairn, 'cairn.turn.added', turn_id);

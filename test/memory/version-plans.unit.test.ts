@@ -26,8 +26,7 @@ const walks = (plans: readonly string[]): string[] =>
   plans.filter(
     (line) =>
       (/^SCAN /.test(line) && !/^SCAN (json_each|h)\b/.test(line)) ||
-      (/\(tenant_id=\?\)/.test(line) &&
-        !/^SEARCH (tenants|sweeps|clock_overlaps) |INDEX endings_under_way/.test(line)),
+      (/\(tenant_id=\?\)/.test(line) && !/^SEARCH (tenants|sweeps|clock_overlaps) |INDEX endings_under_way/.test(line)),
   );
 
 describe('all that a tenant has is not walked over', () => {
@@ -81,9 +80,7 @@ describe('a turn looks for what awaits it, and for nothing else of its scope', (
     expect(added(await noted.plansOf(addTo(waiting)))).toEqual([lookup]);
     const linking = await noted.plansOf(addTo(waiting));
     expect(walks(added(linking))).toEqual([]);
-    expect(linking.filter((line) => /^SEARCH v /.test(line))).toEqual([
-      expect.stringMatching(/\bmemory_id=\?/),
-    ]);
+    expect(linking.filter((line) => /^SEARCH v /.test(line))).toEqual([expect.stringMatching(/\bmemory_id=\?/)]);
     expect(added(await noted.plansOf(addTo(waiting)))).toEqual([lookup]);
   });
 

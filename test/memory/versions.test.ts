@@ -13,8 +13,7 @@ const invalid = { code: 'INVALID_INPUT', status: 400 };
 const missing = { code: 'NOTE_NOT_FOUND', status: 404 };
 
 onEveryTarget('versions', (test) => {
-  const newNote = async (cairn: Api, more: object = {}) =>
-    (await cairn.notes.create({ ...fact, ...more })).note_id;
+  const newNote = async (cairn: Api, more: object = {}) => (await cairn.notes.create({ ...fact, ...more })).note_id;
 
   /** A moment that lies between what was before it and what comes after. */
   const moment = (): string => {
@@ -29,14 +28,7 @@ onEveryTarget('versions', (test) => {
     const { driver } = test().store;
     const participants = ends.map(([entity_type, entity_id]) => ({ entity_type, entity_id, role: null }));
     const body = '{"metadata":{},"provenance":null,"weight":null}';
-    const edge = {
-      edge_id: randomUUID(),
-      edge_type,
-      agent_id: null,
-      body,
-      sent_hash: null,
-      participants,
-    };
+    const edge = { edge_id: randomUUID(), edge_type, agent_id: null, body, sent_hash: null, participants };
     await driver.write(tenant_id, async (tx) => {
       await insertEdges(tx, [edge]);
       await settleEdges(tx, [edge.edge_id], driver.now());
@@ -61,19 +53,8 @@ onEveryTarget('versions', (test) => {
     expect(second.content_hash).not.toBe(first.content_hash);
     expect(second.created_at < second.updated_at).toBe(true);
     const changes = { note_type: 'Meta', title: 'roof', abstraction_level: 'L2' as const };
-    const third = await cairn.notes.update({
-      note_id: first.note_id,
-      ...changes,
-      confidence: null,
-      metadata: {},
-    });
-    expect(third).toMatchObject({
-      ...changes,
-      content: { now: 'grey' },
-      confidence: null,
-      metadata: {},
-      version: 3,
-    });
+    const third = await cairn.notes.update({ note_id: first.note_id, ...changes, confidence: null, metadata: {} });
+    expect(third).toMatchObject({ ...changes, content: { now: 'grey' }, confidence: null, metadata: {}, version: 3 });
     const read = await cairn.notes.get({ note_id: first.note_id });
     expect({ ...read, access_count: 0, accessed_at: null }).toEqual(third);
     expect((await cairn.cards.get({ card_id: first.card_id })).content).toBe('blue');
@@ -313,12 +294,7 @@ onEveryTarget('versions', (test) => {
   it('VERSION-6 what is deleted is gone from all reads but those of what was', async () => {
     const cairn = await test().freshTenant();
     const trajectory_id = await newTrajectory(cairn);
-    const made = await cairn.artifacts.create({
-      trajectory_id,
-      artifact_type: 'Fact',
-      name: 'n',
-      content: 'c',
-    });
+    const made = await cairn.artifacts.create({ trajectory_id, artifact_type: 'Fact', name: 'n', content: 'c' });
     const { artifact_id } = made;
     const changed = await cairn.artifacts.update({ artifact_id, content: 'd' });
     const before = moment();
@@ -518,9 +494,9 @@ onEveryTarget('versions', (test) => {
         { operation: 'update', artifact_id: derived, update: { name: 'gone' } },
       ],
     });
-    expect(
-      artifacts.results.map((one) => (one.status === 'success' ? (one.data?.version ?? null) : one.code)),
-    ).toEqual([1, 1, 2, 3, 4, null, 'ARTIFACT_NOT_FOUND']);
+    expect(artifacts.results.map((one) => (one.status === 'success' ? (one.data?.version ?? null) : one.code))).toEqual(
+      [1, 1, 2, 3, 4, null, 'ARTIFACT_NOT_FOUND'],
+    );
     expect(await cairn.artifacts.get({ artifact_id })).toMatchObject({ content: 'last', name: 'named' });
     const notes = await cairn.notes.batch({
       items: [
@@ -552,10 +528,7 @@ onEveryTarget('versions', (test) => {
     const input = { trajectory_id, artifact_type: 'Fact', name: 'n', content: 'c' };
     const items = [
       { operation: 'create' as const, create: { ...input, artifact_id } },
-      {
-        operation: 'create' as const,
-        create: { ...input, artifact_id: derived, derived_from: [artifact_id] },
-      },
+      { operation: 'create' as const, create: { ...input, artifact_id: derived, derived_from: [artifact_id] } },
       { operation: 'update' as const, artifact_id, update: { content: 'd' } },
       { operation: 'update' as const, artifact_id, update: { content: 'd' } },
       { operation: 'delete' as const, artifact_id: derived },
@@ -584,11 +557,7 @@ onEveryTarget('versions', (test) => {
     // Again, what is gone since is refused alone.
     const again = await cairn.artifacts.batch({ items, atomic: true }, { idempotency_key });
     expect(again.results[1]).toMatchObject({ status: 'error', code: 'ARTIFACT_NOT_FOUND' });
-    expect(again).toMatchObject({
-      succeeded: 4,
-      failed: 1,
-      results: [{ data: { version: 1 } }, {}, {}, {}, {}],
-    });
+    expect(again).toMatchObject({ succeeded: 4, failed: 1, results: [{ data: { version: 1 } }, {}, {}, {}, {}] });
   });
 
   it('VERSION-10 a key gives the versions of a change again', async () => {

@@ -22,11 +22,7 @@ const throwing = (): never => {
 describe('a cost', () => {
   it('is taken as it is told where that can be', () => {
     expect(costFrom(sound)).toEqual(sound);
-    expect(costFrom({ ...sound, model: null, duration_ms: 2.7 })).toEqual({
-      ...sound,
-      model: null,
-      duration_ms: 3,
-    });
+    expect(costFrom({ ...sound, model: null, duration_ms: 2.7 })).toEqual({ ...sound, model: null, duration_ms: 3 });
   });
 
   it.each([null, undefined, 'free', 7, 7n, [], () => 1, new Proxy({}, { get: throwing })])(

@@ -77,13 +77,7 @@ describe('the embedder over HTTP', () => {
     ['gives no numbers', json({ data: [{ embedding: ['1', '2'] }] }), 1, 'no vector', false],
     ['gives an empty vector', json({ data: [{ embedding: [] }] }), 1, 'no vector', false],
     ['numbers wrongly', json({ data: [{ index: 3, embedding: [1, 2] }] }), 1, 'wrongly', false],
-    [
-      'gives other dimensions',
-      json({ data: [{ embedding: [1, 2, 3] }] }),
-      1,
-      'other than 2 dimensions',
-      false,
-    ],
+    ['gives other dimensions', json({ data: [{ embedding: [1, 2, 3] }] }), 1, 'other than 2 dimensions', false],
   ])('EMB-3, EMB-10 says in its own words that one %s', async (_, answer, asked, words, refused) => {
     await answering([answer], async (url, requests) => {
       const embedder = httpEmbedder({ url, model: 'm', key: KEY, dimensions: 2, attempts: 2 });

@@ -75,10 +75,7 @@ describe('policies', () => {
     run.tools.cancel(run.tools.start('ended'));
     await run.settled();
     expect(reasons(store)).toEqual(['tool_error', 'tool_error']);
-    expect(store.stored.map(({ snapshot }) => snapshot.tool_state.completed.at(-1)?.tool_id)).toEqual([
-      'bad',
-      'worse',
-    ]);
+    expect(store.stored.map(({ snapshot }) => snapshot.tool_state.completed.at(-1)?.tool_id)).toEqual(['bad', 'worse']);
   });
 
   it('RUN-12 go together, each with its reason', async () => {
@@ -259,9 +256,7 @@ describe('a checkpoint', () => {
     expect(second!.thought_chain).toBe(first!.thought_chain);
     expect(second!.tool_state).toBe(first!.tool_state);
     const isFrozen = (value: unknown): boolean =>
-      typeof value !== 'object' ||
-      value === null ||
-      (Object.isFrozen(value) && Object.values(value).every(isFrozen));
+      typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(isFrozen));
     expect([isFrozen(first), isFrozen(second)]).toEqual([true, true]);
   });
 
@@ -314,10 +309,7 @@ describe('a write that fails', () => {
     await run.settled();
     expect(store.stored.map(({ metadata }) => metadata.step_number)).toEqual([1, 4]);
     expect(parents(store)).toEqual([null, store.stored[0]!.id]);
-    expect(errors.mock.calls.map(([failure]) => failure.error.message)).toEqual([
-      'the disk is full',
-      'and again',
-    ]);
+    expect(errors.mock.calls.map(([failure]) => failure.error.message)).toEqual(['the disk is full', 'and again']);
     expect(errors.mock.calls[0]![0]).toMatchObject({ source: 'checkpoint', reason: 'step_complete' });
   });
 

@@ -37,11 +37,7 @@ describe('messages', () => {
   });
 
   it.each([
-    [
-      'an unknown role',
-      (c: Context) => c.append({ role: 'ghost', content: '' } as never),
-      /^context\.append: role/,
-    ],
+    ['an unknown role', (c: Context) => c.append({ role: 'ghost', content: '' } as never), /^context\.append: role/],
     ['NUL', (c: Context) => c.append(say('a\0b')), 'context.append: content: contains NUL'],
     ['an unknown field', (c: Context) => c.append({ ...say(''), at: 1 } as never), 'unknown field "at"'],
     ['a place after the last', (c: Context) => c.updateAt(3, {}), 'there is no message 3, there are 3'],

@@ -145,10 +145,7 @@ describe('restoring', () => {
       checkpoint_id: 'broken',
       execution_id: 'run-1',
       root: true,
-      snapshot: {
-        ...store.stored[0]!.snapshot,
-        thought_chain: { steps: [{ ...step!, parent_id: 'nobody' }] },
-      },
+      snapshot: { ...store.stored[0]!.snapshot, thought_chain: { steps: [{ ...step!, parent_id: 'nobody' }] } },
       metadata: store.stored[0]!.metadata,
       timestamp: 0,
     });
@@ -189,12 +186,8 @@ describe('without a store', () => {
     // What a document has besides is no part of a run.
     for (const more of [{ extra: 1 }, { snapshot: { ...good.snapshot, more: {} } }])
       expect(load(more)().snapshot()).toEqual(good.snapshot);
-    expect(load({ snapshot: { ...good.snapshot, context: undefined } })).toThrow(
-      /^checkpoint: snapshot\.context/,
-    );
-    expect(load({ metadata: { ...good.metadata, step_number: -1 } })).toThrow(
-      /^checkpoint: metadata\.step_number/,
-    );
+    expect(load({ snapshot: { ...good.snapshot, context: undefined } })).toThrow(/^checkpoint: snapshot\.context/);
+    expect(load({ metadata: { ...good.metadata, step_number: -1 } })).toThrow(/^checkpoint: metadata\.step_number/);
     const orphan = { ...good.snapshot, thought_chain: { steps: [], current_step_id: 'x' } };
     expect(load({ snapshot: orphan })).toThrow('thought_chain: current_step_id is "x"');
   });

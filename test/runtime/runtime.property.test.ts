@@ -15,13 +15,7 @@ const id = fc.option(
 );
 
 const edit = fc.oneof(
-  fc.record({
-    do: fc.constant('think' as const),
-    id,
-    confidence,
-    parent: fc.option(pick),
-    root: fc.boolean(),
-  }),
+  fc.record({ do: fc.constant('think' as const), id, confidence, parent: fc.option(pick), root: fc.boolean() }),
   fc.record({
     do: fc.constant('rethink' as const),
     at: pick,
@@ -115,12 +109,7 @@ describe('after any edits', () => {
         const run = new Execution();
         const captures: { state: unknown; as: string }[] = [];
         let told = 0;
-        for (const event of [
-          'thought.added',
-          'thought.changed',
-          'thought.removed',
-          'thought.current',
-        ] as const)
+        for (const event of ['thought.added', 'thought.changed', 'thought.removed', 'thought.current'] as const)
           run.on(event, () => told++);
         for (const one of edits) {
           const before = run.snapshot();

@@ -40,13 +40,7 @@ describe('adding', () => {
   it('RUN-1 takes a parent, or none', () => {
     const chain = family();
     chain.add(plan('root', null));
-    expect(shape(chain)).toEqual({
-      a: [undefined, 'b', 'd'],
-      b: ['a', 'c'],
-      c: ['b'],
-      d: ['a'],
-      root: [undefined],
-    });
+    expect(shape(chain)).toEqual({ a: [undefined, 'b', 'd'], b: ['a', 'c'], c: ['b'], d: ['a'], root: [undefined] });
     expect(chain.get('root')).not.toHaveProperty('parent_id');
   });
 
@@ -55,11 +49,7 @@ describe('adding', () => {
     ['a parent that is not there', plan('x', 'nobody'), 'thoughts.add: there is no step "nobody"'],
     ['a confidence above 1', { ...plan('x'), confidence: 1.5 }, /^thoughts\.add: confidence: /],
     ['children', { ...plan('x'), children: ['a'] }, 'thoughts.add: unknown field "children"'],
-    [
-      'what is not JSON',
-      { ...plan('x'), metadata: { at: new Date() } },
-      /metadata: "at" is not a plain object/,
-    ],
+    ['what is not JSON', { ...plan('x'), metadata: { at: new Date() } }, /metadata: "at" is not a plain object/],
   ])('refuses %s and changes nothing', (_, step, message) => {
     const chain = family();
     const before = chain.toJSON();
@@ -222,9 +212,7 @@ describe('as JSON', () => {
     expect(() => ThoughtChain.fromJSON({ steps: [], current_step_id: 'x' })).toThrow(
       'thought_chain: current_step_id is "x", and there is no such step',
     );
-    expect(() => ThoughtChain.fromJSON({ steps: [{ id: 'a' }] } as never)).toThrow(
-      /^thought_chain: steps\[0\]\./,
-    );
+    expect(() => ThoughtChain.fromJSON({ steps: [{ id: 'a' }] } as never)).toThrow(/^thought_chain: steps\[0\]\./);
     expect(() => ThoughtChain.fromJSON(undefined as never)).toThrow(/^thought_chain: /);
   });
 });

@@ -32,24 +32,14 @@ describe('a tool call', () => {
     const tools = new ToolState();
     const id = tools.start('shell', { id: 'call-1', arguments: { a: 1 } });
     expect(id).toBe('call-1');
-    const told = {
-      tool_id: 'bash',
-      arguments: { b: 2 },
-      result: [1],
-      success: false,
-      duration_ms: 3,
-      timestamp: 4,
-    };
+    const told = { tool_id: 'bash', arguments: { b: 2 }, result: [1], success: false, duration_ms: 3, timestamp: 4 };
     expect(tools.finish(id, told)).toEqual({ id, ...told });
   });
 
   it('RUN-8 fails with what was thrown', () => {
     const tools = new ToolState();
     const fail = (error: unknown) => tools.fail(tools.start('shell'), error);
-    expect(fail(new Error('no such file'))).toMatchObject({
-      success: false,
-      result: { error: 'no such file' },
-    });
+    expect(fail(new Error('no such file'))).toMatchObject({ success: false, result: { error: 'no such file' } });
     expect(fail(new Error('a\0b\ud800'))).toMatchObject({ result: { error: 'a\ufffdb\ufffd' } });
     expect(fail({ code: 2 })).toMatchObject({ success: false, result: { code: 2 } });
     expect(fail(undefined)).toMatchObject({ success: false, result: null });
@@ -69,9 +59,7 @@ describe('a tool call', () => {
     const before = new ToolState();
     const id = before.start('shell', { arguments: { cmd: 'ls' } });
     const tools = ToolState.fromJSON(before.toJSON());
-    expect(() => tools.finish(id)).toThrow(
-      `tools.finish: tool_id is needed, since "${id}" was started before`,
-    );
+    expect(() => tools.finish(id)).toThrow(`tools.finish: tool_id is needed, since "${id}" was started before`);
     expect(tools.pending).toEqual([id]);
     expect(tools.finish(id, { tool_id: 'shell' })).toMatchObject({ id, arguments: {}, duration_ms: 0 });
   });
@@ -82,21 +70,9 @@ describe('a tool call', () => {
     ['an id that was used', (t: ToolState) => t.start('x', { id: 'c' }), 'the id "c" is taken'],
     ['to end twice', (t: ToolState) => t.finish('c'), 'no call "c" is pending: it has ended already'],
     ['to end what was not started', (t: ToolState) => t.fail('n', 'x'), 'tools.fail: no call "n" is pending'],
-    [
-      'a negative time',
-      (t: ToolState) => t.finish('p', { duration_ms: -1 }),
-      /^tools\.finish: duration_ms: /,
-    ],
-    [
-      'arguments in a list',
-      (t: ToolState) => t.finish('p', { arguments: [] as never }),
-      /arguments: .*object/,
-    ],
-    [
-      'a result that is not JSON',
-      (t: ToolState) => t.finish('p', { result: (() => 1) as never }),
-      /result: /,
-    ],
+    ['a negative time', (t: ToolState) => t.finish('p', { duration_ms: -1 }), /^tools\.finish: duration_ms: /],
+    ['arguments in a list', (t: ToolState) => t.finish('p', { arguments: [] as never }), /arguments: .*object/],
+    ['a result that is not JSON', (t: ToolState) => t.finish('p', { result: (() => 1) as never }), /result: /],
   ])('refuses %s, and changes nothing', (_, act, message) => {
     const tools = new ToolState();
     tools.finish(tools.start('x', { id: 'c' }));
@@ -111,11 +87,7 @@ describe('as JSON', () => {
   const call = { tool_id: 'shell', arguments: {}, result: null, success: true, duration_ms: 1, timestamp: 2 };
 
   it('takes calls without ids, and gives them back without', () => {
-    const json = {
-      pending: ['p', 'p'],
-      completed: [call, call, { ...call, id: 'a' }],
-      last_tool_call_id: 'old',
-    };
+    const json = { pending: ['p', 'p'], completed: [call, call, { ...call, id: 'a' }], last_tool_call_id: 'old' };
     expect(ToolState.fromJSON(json).toJSON()).toEqual(json);
   });
 

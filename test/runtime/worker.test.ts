@@ -148,8 +148,7 @@ onEveryTarget('workers', (test) => {
   it('WORK-6 a planner forks and joins, and who takes it over finds the same batch', async () => {
     const cairn = await test().freshTenant();
     await saveProfile(cairn, 'helper');
-    const task = (instruction: string) =>
-      ({ target_strategy: 'new', target_ref: 'helper', instruction }) as const;
+    const task = (instruction: string) => ({ target_strategy: 'new', target_ref: 'helper', instruction }) as const;
     const batches: string[] = [];
     const plan = async (turn: WorkerTurn) => {
       const joined = turn.forkJoin([task('one'), task('two')]);
@@ -168,10 +167,7 @@ onEveryTarget('workers', (test) => {
     const options = { profile: 'planner', lease_ms: 2000, handle: plan };
     start(cairn, options);
     const id = await launch(cairn, 'planner', 'plan');
-    await until(
-      'the take-over',
-      async () => (await cairn.agent_turns.get({ agent_turn_id: id })).attempts === 2,
-    );
+    await until('the take-over', async () => (await cairn.agent_turns.get({ agent_turn_id: id })).attempts === 2);
     const handle = ({ prompt }: WorkerTurn) => `did ${String(prompt.messages.at(-1)!.content)}`;
     start(cairn, { profile: 'helper', concurrency: 2, handle });
     expect(await deliverableOf(cairn, id)).toEqual({ status: 'success', results: ['did one', 'did two'] });

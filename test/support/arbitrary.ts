@@ -19,36 +19,9 @@ interface Schema {
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
   fc.string({ unit: 'grapheme', maxLength: 300 }),
-  fc.constantFrom(
-    '',
-    '0',
-    ' ',
-    '.',
-    '..',
-    '\u0000',
-    '\ud800',
-    '\udfff\ud800',
-    '\u202e',
-    "'; DROP TABLE cards; --",
-  ),
-  fc.constantFrom(
-    '__proto__',
-    'constructor',
-    'toString',
-    'cairn.x',
-    '%00',
-    '%',
-    '\\',
-    '"',
-    '\u{10ffff}',
-    'ﷺ',
-  ),
-  fc.constantFrom(
-    '2026-01-31T12:00:00Z',
-    '9999-12-31T23:59:59.999Z',
-    '0000-01-01T00:00:00Z',
-    '2026-02-30T00:00:00Z',
-  ),
+  fc.constantFrom('', '0', ' ', '.', '..', '\u0000', '\ud800', '\udfff\ud800', '\u202e', "'; DROP TABLE cards; --"),
+  fc.constantFrom('__proto__', 'constructor', 'toString', 'cairn.x', '%00', '%', '\\', '"', '\u{10ffff}', 'ﷺ'),
+  fc.constantFrom('2026-01-31T12:00:00Z', '9999-12-31T23:59:59.999Z', '0000-01-01T00:00:00Z', '2026-02-30T00:00:00Z'),
   fc.constantFrom('9999-12-31T23:59:59-23:59', '2026-01-31T12:00+14:00', '0000-01-01T00:00:00+23:59'),
   fc.uuid(),
   fc.constant('x'.repeat(5000)),
@@ -168,8 +141,7 @@ function place(operation: NamedOperation, input: Members, tenant: string): Sent 
   }
   for (const name of pathParameters(operation.path)) {
     const value = members[name];
-    members[name] =
-      typeof value === 'string' && value !== '' ? value : (JSON.stringify(value) ?? 'undefined');
+    members[name] = typeof value === 'string' && value !== '' ? value : (JSON.stringify(value) ?? 'undefined');
     if (members[name] === '.' || members[name] === '..') members[name] = 'dots';
   }
   const sent = requestOf(operation, members, tenant);
@@ -190,14 +162,11 @@ const garbage = fc.oneof(
 );
 
 const looseQuery = fc
-  .array(fc.tuple(fc.oneof(fc.constantFrom('limit', 'offset', 'cursor', 'after'), text), text), {
-    maxLength: 6,
-  })
+  .array(fc.tuple(fc.oneof(fc.constantFrom('limit', 'offset', 'cursor', 'after'), text), text), { maxLength: 6 })
   .map((pairs) => pairs.map(([a, b]) => `${weird(a)}=${weird(b)}`).join('&'));
 
 /** Percent signs and separators stay as they are; only what no HTTP client would send is encoded. */
-const weird = (one: string): string =>
-  one.toWellFormed().replace(/[^!-~]|#/gu, (char) => encodeURIComponent(char));
+const weird = (one: string): string => one.toWellFormed().replace(/[^!-~]|#/gu, (char) => encodeURIComponent(char));
 
 /** Requests to one operation. `planted` gives it ids that lead somewhere. */
 export function requestsTo(operation: NamedOperation, planted: Planted, tenant: string): fc.Arbitrary<Sent> {
@@ -216,27 +185,16 @@ export function requestsTo(operation: NamedOperation, planted: Planted, tenant: 
     fc.constantFrom('nonsense', '0', 'ffffffffffffffff.1').map((id) => ({ 'last-event-id': id })),
   );
   const request = fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fitting(schema, planted).map((input) => place(operation, input as Members, tenant)),
-    },
+    { weight: 4, arbitrary: fitting(schema, planted).map((input) => place(operation, input as Members, tenant)) },
     { weight: 4, arbitrary: mutated(example, names).map((input) => place(operation, input, tenant)) },
     {
       weight: 1,
-      arbitrary: garbage.map(
-        (body): Sent => ({
-          ...base,
-          headers: { 'content-type': 'application/json' },
-          body,
-        }),
-      ),
+      arbitrary: garbage.map((body): Sent => ({ ...base, headers: { 'content-type': 'application/json' }, body })),
     },
     {
       weight: 2,
       arbitrary: looseQuery.map((query): Sent => ({ ...base, path: `${base.path.split('?')[0]}?${query}` })),
     },
   );
-  return fc
-    .tuple(request, headers)
-    .map(([sent, more]) => ({ ...sent, headers: { ...sent.headers, ...more } }));
+  return fc.tuple(request, headers).map(([sent, more]) => ({ ...sent, headers: { ...sent.headers, ...more } }));
 }

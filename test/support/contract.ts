@@ -68,10 +68,7 @@ async function plantCards(cairn: Api, agent_id?: string): Promise<Planted> {
     cairn.cards.add({ content }),
   ]);
   const second = await cairn.cards.add({ card_id: 'card-2', content, derived_from: [first.card_id] });
-  const participants = [first, second].map(({ card_id }) => ({
-    entity_type: 'Card' as const,
-    entity_id: card_id,
-  }));
+  const participants = [first, second].map(({ card_id }) => ({ entity_type: 'Card' as const, entity_id: card_id }));
   const [{ box_id }, { edge_id }] = await Promise.all([
     cairn.boxes.create({
       box_id: 'box-1',
@@ -183,14 +180,7 @@ async function plantRun(cairn: Api): Promise<Planted> {
   const snapshot = {
     thought_chain: {
       steps: [
-        {
-          id: 'thought-1',
-          type: 'planning' as const,
-          content: SECRET,
-          confidence: 0.5,
-          children: [],
-          timestamp: 1,
-        },
+        { id: 'thought-1', type: 'planning' as const, content: SECRET, confidence: 0.5, children: [], timestamp: 1 },
       ],
     },
     context: { messages: [{ role: 'user' as const, content: SECRET }], variables: { about: SECRET } },
@@ -255,15 +245,12 @@ export function wrongValues(operation: NamedOperation): [string, unknown][] {
     // A query is text: what it says as a number or boolean is tried by the kinds that are text here.
     const candidates = inQuery ? ['no\u0000', 'x'.repeat(600), '-7', '1.5', 'true'] : KINDS;
     for (const value of candidates) {
-      const read =
-        inQuery && /^(-?[\d.]+|true|false)$/.test(String(value)) ? JSON.parse(String(value)) : value;
+      const read = inQuery && /^(-?[\d.]+|true|false)$/.test(String(value)) ? JSON.parse(String(value)) : value;
       const asText = (schema as z.ZodType).safeParse(value).success;
       const isAbsent = value === null && !clearsByNull(operation) && nullIsAbsence(schema as z.ZodType);
       if (!asText && !isAbsent && !(schema as z.ZodType).safeParse(read).success) wrong.push([field, value]);
     }
   }
   // A cursor has a code of its own.
-  return wrong.filter(
-    ([field, value]) => !(['cursor', 'after'].includes(field) && typeof value === 'string'),
-  );
+  return wrong.filter(([field, value]) => !(['cursor', 'after'].includes(field) && typeof value === 'string'));
 }

@@ -1,5 +1,4 @@
 /** Notices what is over in a tenant, as the timekeeper does in the background. */
-
 import { systemCall } from '#cairn/engine/index.js';
 import { expireDue } from '#cairn/engine/leases/timekeeper.js';
 import type { TestStore } from './targets.js';

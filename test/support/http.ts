@@ -73,15 +73,10 @@ export function send(port: number, sent: Sent, agent?: Agent, until = '\n\n'): P
   });
 }
 
-const asText = (value: unknown): string =>
-  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
+const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined'));
 
 /** An operation's input, put where the table says. */
-export function requestOf(
-  operation: NamedOperation,
-  input: Readonly<Record<string, unknown>>,
-  tenant: string,
-): Sent {
+export function requestOf(operation: NamedOperation, input: Readonly<Record<string, unknown>>, tenant: string): Sent {
   const inPath = pathParameters(operation.path);
   let path = operation.path;
   if (namesProject(path)) path = path.replace('{project_id}', encodeURIComponent(tenant));
@@ -116,10 +111,7 @@ export interface HttpTest {
 }
 
 /** Reads every row of every table, or those of one tenant. */
-function looker(
-  kind: Database,
-  rows: (text: string) => Promise<Row[]>,
-): (tenant?: string) => Promise<string> {
+function looker(kind: Database, rows: (text: string) => Promise<Row[]>): (tenant?: string) => Promise<string> {
   let tables: readonly string[] | undefined;
   const tableByTable = async (names: readonly string[], tenant?: string): Promise<string[]> => {
     const contents: string[] = [];
@@ -133,9 +125,7 @@ function looker(
   /** On PostgreSQL, where it is the number of queries that takes the time. */
   const inOneQuery = async (names: readonly string[], tenant?: string): Promise<string[]> => {
     const only = tenant === undefined ? '' : `WHERE to_jsonb(entry) ->> 'tenant_id' = '${tenant}'`;
-    const each = names.map(
-      (name) => `SELECT '${name} ' || entry::text AS told FROM ${name} AS entry ${only}`,
-    );
+    const each = names.map((name) => `SELECT '${name} ' || entry::text AS told FROM ${name} AS entry ${only}`);
     return (await rows(each.join(' UNION ALL '))).map(({ told }) => String(told)).sort();
   };
   return async (tenant) => {
@@ -188,10 +178,7 @@ export async function startHttp(kind: Database): Promise<HttpTest> {
     send: (sent, until) => send(port, sent, agent, until),
     admin,
     key: async (tenant, role = 'admin', agent_id) =>
-      (await admin(tenant)).keys.create({
-        role,
-        ...(agent_id === undefined ? {} : { agent_id, access: 'all' }),
-      }),
+      (await admin(tenant)).keys.create({ role, ...(agent_id === undefined ? {} : { agent_id, access: 'all' }) }),
     contents: looker(kind, rows),
     close: async () => {
       agent.destroy();

@@ -35,11 +35,7 @@ export async function connectMcp({ cwd, args = [], env = {}, revision }: McpOpti
     revision === undefined ? {} : { versionNegotiation: { mode: { pin: revision } } },
   );
   await client.connect(transport);
-  return {
-    client,
-    pid: transport.pid!,
-    call: (name, input = {}) => client.callTool({ name, arguments: input }),
-  };
+  return { client, pid: transport.pid!, call: (name, input = {}) => client.callTool({ name, arguments: input }) };
 }
 
 /** Runs work with a client, whose process ends with it. */

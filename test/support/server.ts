@@ -103,11 +103,7 @@ export async function within<T>(ms: number, promise: Promise<T>, what: string): 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Asks again and again until the answer is yes. */
-export async function until(
-  what: string,
-  asked: () => boolean | Promise<boolean>,
-  ms = 30_000,
-): Promise<void> {
+export async function until(what: string, asked: () => boolean | Promise<boolean>, ms = 30_000): Promise<void> {
   const end = Date.now() + ms;
   while (!(await asked())) {
     if (Date.now() > end) throw new Error(`waited ${ms} ms for ${what}`);

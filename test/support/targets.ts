@@ -55,9 +55,7 @@ async function onTestServer(text: string): Promise<string> {
 
 /** On the test server; gives its address. */
 export async function createDatabase(name: string, template?: string): Promise<string> {
-  const url = new URL(
-    await onTestServer(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ''}`),
-  );
+  const url = new URL(await onTestServer(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ''}`));
   url.pathname = `/${name}`;
   return url.toString();
 }
@@ -72,10 +70,7 @@ export async function freshDatabase(
 ): Promise<{ database: string; drop(): Promise<void> }> {
   if (kind === 'sqlite') {
     const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
-    return {
-      database: join(folder, 'cairn.db'),
-      drop: async () => rmSync(folder, { recursive: true, force: true }),
-    };
+    return { database: join(folder, 'cairn.db'), drop: async () => rmSync(folder, { recursive: true, force: true }) };
   }
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const database = await createDatabase(name, empty ? undefined : process.env.CAIRN_TEST_TEMPLATE);
@@ -83,10 +78,7 @@ export async function freshDatabase(
   return { database, drop };
 }
 
-export async function openTarget(
-  target: TargetName,
-  options: Omit<StoreOptions, 'database'> = {},
-): Promise<TestStore> {
+export async function openTarget(target: TargetName, options: Omit<StoreOptions, 'database'> = {}): Promise<TestStore> {
   const { database, drop } = await freshDatabase(target === 'postgres' ? 'postgres' : 'sqlite');
   let offset = 0;
   const store = await Store.open({
@@ -98,9 +90,7 @@ export async function openTarget(
   });
   // Told where the test tells of itself: an answer of 500 says only that the log has the reason.
   const server =
-    target === 'http'
-      ? createServer(store, { version: 'test', log: (line) => console.error(line) })
-      : undefined;
+    target === 'http' ? createServer(store, { version: 'test', log: (line) => console.error(line) }) : undefined;
   const url = server && `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}`;
   const clients: { close(): Promise<void> }[] = [];
 
@@ -108,16 +98,12 @@ export async function openTarget(
     await store.ensureTenant(tenant);
     // With all rights unless the agent is there already, on every target: openCairn does the same.
     if (agent !== undefined) await store.ensureAgent(tenant, agent);
-    if (url === undefined)
-      return store.api({ tenant_id: tenant, agent_id: agent ?? null, role, key_id: null });
+    if (url === undefined) return store.api({ tenant_id: tenant, agent_id: agent ?? null, role, key_id: null });
     const admin = store.api({ tenant_id: tenant, agent_id: null, role: 'admin', key_id: null });
     // To open all is to be said; what an agent was given otherwise stays.
     const row = agent === undefined ? undefined : await findAgent(store.driver.at(tenant), agent);
     const open = row?.memory_access === null ? { access: 'all' as const } : {};
-    const { key } = await admin.keys.create({
-      role,
-      ...(agent === undefined ? {} : { agent_id: agent, ...open }),
-    });
+    const { key } = await admin.keys.create({ role, ...(agent === undefined ? {} : { agent_id: agent, ...open }) });
     const client = connectCairn({ url, key });
     clients.push(client);
     return client;

@@ -3,13 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readQuestion } from '#cairn/recall/ranking/question.js';
 import { parseDate } from '#cairn/text/parse-date.js';
-import {
-  type DateMention,
-  dateMentions,
-  dateWords,
-  isWithin,
-  relativeMentions,
-} from '#cairn/text/question-dates.js';
+import { type DateMention, dateMentions, dateWords, isWithin, relativeMentions } from '#cairn/text/question-dates.js';
 
 describe('a date', () => {
   it.each<[unknown, string]>([
@@ -135,20 +129,9 @@ describe('the dates in a question', () => {
 
   it('hold for the moments that lie within, and for no others', () => {
     const at = Date.UTC(2021, 5, 5, 23, 59);
-    for (const mention of [
-      {},
-      { year: 2021 },
-      { month: 5 },
-      { day: 5, month: 5 },
-      { day: 5, month: 5, year: 2021 },
-    ])
+    for (const mention of [{}, { year: 2021 }, { month: 5 }, { day: 5, month: 5 }, { day: 5, month: 5, year: 2021 }])
       expect(isWithin(mention, at)).toBe(true);
-    for (const mention of [
-      { year: 2020 },
-      { month: 6 },
-      { day: 6, month: 5 },
-      { day: 5, month: 5, year: 2020 },
-    ])
+    for (const mention of [{ year: 2020 }, { month: 6 }, { day: 6, month: 5 }, { day: 5, month: 5, year: 2020 }])
       expect(isWithin(mention, at)).toBe(false);
   });
 

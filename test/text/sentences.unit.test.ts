@@ -25,17 +25,9 @@ describe('sentences', () => {
       'See https://example.org/a.b?c=d. It costs $3.50 in v2.1.3. Call Date.now() first.',
       ['See https://example.org/a.b?c=d.', 'It costs $3.50 in v2.1.3.', 'Call Date.now() first.'],
     ],
-    [
-      'capitals',
-      'She left the U.S. Army. The U.S. It is big.',
-      ['She left the U.S. Army.', 'The U.S.', 'It is big.'],
-    ],
+    ['capitals', 'She left the U.S. Army. The U.S. It is big.', ['She left the U.S. Army.', 'The U.S.', 'It is big.']],
     ['an ellipsis', 'wait... what? ok.', ['wait... what?', 'ok.']],
-    [
-      'quotes',
-      'He said "no." Then he left. (Really.) Fine.',
-      ['He said "no."', 'Then he left.', '(Really.)', 'Fine.'],
-    ],
+    ['quotes', 'He said "no." Then he left. (Really.) Fine.', ['He said "no."', 'Then he left.', '(Really.)', 'Fine.']],
     ['German', 'Am 5. März kam Nr. 7 an. Gut.', ['Am 5. März kam Nr. 7 an.', 'Gut.']],
     ['Japanese', 'これは本です。読みましたか？はい', ['これは本です。', '読みましたか？', 'はい']],
     ['Chinese', '我们决定了。明天开始！', ['我们决定了。', '明天开始！']],
@@ -46,23 +38,7 @@ describe('sentences', () => {
   });
 
   it('lose nothing but the white space between them', () => {
-    const pieces = [
-      'a',
-      'Mr. ',
-      'X. ',
-      '. ',
-      '! ',
-      '? ',
-      '。',
-      'e.g. ',
-      ' ',
-      '5. ',
-      'née ',
-      '🙂',
-      '"',
-      '। ',
-      '… ',
-    ];
+    const pieces = ['a', 'Mr. ', 'X. ', '. ', '! ', '? ', '。', 'e.g. ', ' ', '5. ', 'née ', '🙂', '"', '। ', '… '];
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 400 }), (parts) => {
         const text = parts.join('');

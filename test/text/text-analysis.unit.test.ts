@@ -113,9 +113,7 @@ describe('what is kept of a text', () => {
   });
 
   it('has no role for a name', () => {
-    expect([...searchTextOf({ content: 'Kites', speaker: 'Assistant' }).frequencies.keys()]).toEqual([
-      'kite',
-    ]);
+    expect([...searchTextOf({ content: 'Kites', speaker: 'Assistant' }).frequencies.keys()]).toEqual(['kite']);
   });
 
   it('counts a term up to a limit, and the length beyond it', () => {

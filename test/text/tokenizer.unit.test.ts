@@ -105,9 +105,7 @@ describe('tokens', () => {
   });
 
   it('LIFE-11 of a long text are remembered, and nothing of the text', { timeout: 60_000 }, () => {
-    const found = execFileSync(process.execPath, ['--input-type=module', '-e', KEEPS_TEXT], {
-      encoding: 'utf8',
-    });
+    const found = execFileSync(process.execPath, ['--input-type=module', '-e', KEEPS_TEXT], { encoding: 'utf8' });
     expect(JSON.parse(found)).toEqual({ tokens: [expect.any(Number), expect.any(Number)], kept: false });
   });
 });

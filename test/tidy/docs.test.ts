@@ -41,9 +41,7 @@ describe('error codes', () => {
   });
 
   const unused = (codes: readonly string[]): string[] => {
-    const text = [...source]
-      .flatMap(([path, one]) => (path === 'src/kernel/errors.ts' ? [] : [one]))
-      .join('\n');
+    const text = [...source].flatMap(([path, one]) => (path === 'src/kernel/errors.ts' ? [] : [one])).join('\n');
     return codes.filter((code) => !text.includes(`'${code}'`));
   };
 
@@ -119,12 +117,8 @@ describe('the spec', () => {
       'NOSUCH-1 has an id that is not there',
       'CARD-1, NOSUCH-2 has two',
     ]);
-    const others = ['unit', 'property', 'contract', 'fault'].map(
-      (kind) => `test/facts/planted.${kind}.test.ts`,
-    );
-    expect(foundIn(wrongTitles, Object.fromEntries(others.map((path) => [path, planted])), tests)).toEqual(
-      [],
-    );
+    const others = ['unit', 'property', 'contract', 'fault'].map((kind) => `test/facts/planted.${kind}.test.ts`);
+    expect(foundIn(wrongTitles, Object.fromEntries(others.map((path) => [path, planted])), tests)).toEqual([]);
   });
 
   const untested = (tree: Tree): string[] => {

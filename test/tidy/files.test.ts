@@ -13,9 +13,7 @@ const lines = (count: number): string => `/** Planted. */\n${'const x = 1;\n'.re
 function fullFolders(tree: Tree): string[] {
   const counts = new Map<string, number>();
   for (const path of tree.keys()) counts.set(folderOf(path), (counts.get(folderOf(path)) ?? 0) + 1);
-  return [...counts]
-    .filter(([, count]) => count > MOST_FILES)
-    .map(([folder, count]) => `${folder} has ${count} files`);
+  return [...counts].filter(([, count]) => count > MOST_FILES).map(([folder, count]) => `${folder} has ${count} files`);
 }
 
 const longFiles = (tree: Tree): string[] =>
@@ -43,9 +41,7 @@ describe('folders of src', () => {
 describe('files of src', () => {
   it('have at most 400 lines', () => {
     expect(longFiles(source)).toEqual([]);
-    expect(foundIn(longFiles, { 'src/facts/planted.ts': lines(401) })).toEqual([
-      'src/facts/planted.ts has 401 lines',
-    ]);
+    expect(foundIn(longFiles, { 'src/facts/planted.ts': lines(401) })).toEqual(['src/facts/planted.ts has 401 lines']);
     expect(foundIn(longFiles, { 'src/facts/planted.ts': lines(400) })).toEqual([]);
   });
 
@@ -54,9 +50,7 @@ describe('files of src', () => {
 
   it('say in a first line what they own', () => {
     expect(withoutHeader(source)).toEqual([]);
-    expect(foundIn(withoutHeader, { 'src/facts/planted.ts': 'const x = 1;' })).toEqual([
-      'src/facts/planted.ts',
-    ]);
+    expect(foundIn(withoutHeader, { 'src/facts/planted.ts': 'const x = 1;' })).toEqual(['src/facts/planted.ts']);
   });
 
   const withDefault = filesWith(/^export (default\b|\{[^}]*\bas default\b)/m);

@@ -2,13 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { above } from './ceilings.js';
 import { codeOf } from './reading/code.js';
-import {
-  deepImports,
-  importCycles,
-  lostImports,
-  roleOrderViolations,
-  upwardImports,
-} from './reading/import-rules.js';
+import { deepImports, importCycles, lostImports, roleOrderViolations, upwardImports } from './reading/import-rules.js';
 import { edgesOf, importsOf, loadedBy } from './reading/imports.js';
 import { isDoor, MODULES, moduleOf, ORDER, OUTSIDE, roleOf } from './reading/modules.js';
 import { foundIn, plant, sawModules, source, type Tree } from './reading/tree.js';

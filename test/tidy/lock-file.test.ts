@@ -49,8 +49,7 @@ describe('PKG-1 the lock file', () => {
         ? []
         : Object.keys(optionalDependencies).filter(
             (name) =>
-              packages[`${path}/node_modules/${name}`] === undefined &&
-              packages[`node_modules/${name}`] === undefined,
+              packages[`${path}/node_modules/${name}`] === undefined && packages[`node_modules/${name}`] === undefined,
           ),
     );
     expect(missing).toEqual([]);

@@ -19,10 +19,7 @@ const isRoom = (module: string, name: string): boolean => statSync(join(src, mod
 
 describe('pages about the code', () => {
   it('name files and folders that exist', () => {
-    const pages = modules.map((module) => ({
-      path: `src/${module}/README.md`,
-      folder: join(src, module),
-    }));
+    const pages = modules.map((module) => ({ path: `src/${module}/README.md`, folder: join(src, module) }));
     for (const { path, folder } of [...pages, { path: 'ARCHITECTURE.md', folder: src }])
       expect([path, missingFiles(read(path), folder)]).toEqual([path, []]);
     expect(missingFiles('`memory/turns/` and `memory/nowhere.ts`', src)).toEqual(['memory/nowhere.ts']);

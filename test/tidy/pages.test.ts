@@ -67,9 +67,7 @@ function faultOf(words: readonly string[], cairn: Command): string | undefined {
   }
   if (command.commands.length > 0) return `no command: cairn ${words.join(' ')}`;
   const known = [...command.options, ...cairn.options].flatMap(({ long, short }) => [long, short]);
-  const flag = words.find(
-    (word) => word.startsWith('-') && word !== '-' && !known.includes(word.split('=')[0]!),
-  );
+  const flag = words.find((word) => word.startsWith('-') && word !== '-' && !known.includes(word.split('=')[0]!));
   return flag === undefined ? undefined : `no flag ${flag}: cairn ${words.join(' ')}`;
 }
 
@@ -80,9 +78,7 @@ describe('pages', () => {
   });
 
   it('link to files and headings that exist', () => {
-    const broken = [...pages].flatMap(([path, text]) =>
-      brokenLinks(path, text).map((link) => `${path}: ${link}`),
-    );
+    const broken = [...pages].flatMap(([path, text]) => brokenLinks(path, text).map((link) => `${path}: ${link}`));
     expect(broken).toEqual([]);
     const planted = '[a](docs/nothing.md) [b](docs/errors.md#no-such) [c](docs/errors.md) [d](#here)\n# Here';
     expect(brokenLinks('README.md', planted)).toEqual(['docs/nothing.md', 'docs/errors.md#no-such', '#here']);

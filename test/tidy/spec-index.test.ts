@@ -11,8 +11,7 @@ function rulesByModule(): Map<string, string> {
   const found = new Map<string, string>();
   for (const module of readdirSync(join(root, 'src'))) {
     if (!existsSync(join(root, 'src', module, 'SPEC.md'))) continue;
-    for (const [, id] of read(`src/${module}/SPEC.md`).matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm))
-      found.set(id!, module);
+    for (const [, id] of read(`src/${module}/SPEC.md`).matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)) found.set(id!, module);
   }
   return found;
 }

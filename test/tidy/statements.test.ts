@@ -4,8 +4,7 @@ import { looseChanges, statementsOf, unnamedStatements } from './reading/stateme
 import { foundIn, source, type Tree } from './reading/tree.js';
 
 /** The driver's statements are about the database itself. */
-const files = (tree: Tree): [string, string][] =>
-  [...tree].filter(([path]) => !path.startsWith('src/driver/'));
+const files = (tree: Tree): [string, string][] => [...tree].filter(([path]) => !path.startsWith('src/driver/'));
 
 const inFiles =
   (rule: (text: string) => string[]) =>

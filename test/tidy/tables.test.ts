@@ -9,10 +9,7 @@ import { foundIn, source, type Tree } from './reading/tree.js';
 
 const byModule: readonly (readonly [string, SchemaPart])[] = Object.entries(parts);
 const owned = byModule.flatMap(([module, { tables }]) => tables.map((table) => [table, module] as const));
-const owners = new Map<string, string>([
-  ...bootstrapTables.map((table) => [table, 'driver'] as const),
-  ...owned,
-]);
+const owners = new Map<string, string>([...bootstrapTables.map((table) => [table, 'driver'] as const), ...owned]);
 
 /** Whether code of a module may name a table of another; what is outside may name none. */
 const mayName = (module: string, owner: string): boolean => ORDER.indexOf(owner) <= ORDER.indexOf(module);
@@ -25,9 +22,7 @@ function wrongTables(module: string, source: string): string[] {
 }
 
 const statements = (part: SchemaPart): string[] =>
-  (['sqlite', 'postgres'] as const).flatMap((dialect) =>
-    statementsOf({ version: 0, name: 'part', ...part }, dialect),
-  );
+  (['sqlite', 'postgres'] as const).flatMap((dialect) => statementsOf({ version: 0, name: 'part', ...part }, dialect));
 const captured = (texts: readonly string[], pattern: RegExp): string[] => [
   ...new Set(texts.flatMap((text) => pattern.exec(text)?.[1] ?? [])),
 ];
@@ -51,18 +46,15 @@ describe('tables', () => {
     expect(part.tables).toEqual(expect.arrayContaining([...(part.unprotected ?? [])]));
   });
 
-  it.each(byModule)(
-    'of lower modules may have triggers of %s, but all indexes are on its own',
-    (module, part) => {
-      const texts = statements(part);
-      const indexed = captured(texts, /^CREATE (?:UNIQUE )?INDEX \w+\s+ON (\w+)/);
-      expect(indexed.filter((table) => !part.tables.includes(table))).toEqual([]);
-      const watched = captured(texts, /^CREATE TRIGGER \w+ [^;]*? ON (\w+)/);
-      expect(watched.filter((table) => !mayName(module, owners.get(table)!))).toEqual([]);
-      // What a trigger writes, too, on either database.
-      expect(wrongTables(module, texts.join(';\n'))).toEqual([]);
-    },
-  );
+  it.each(byModule)('of lower modules may have triggers of %s, but all indexes are on its own', (module, part) => {
+    const texts = statements(part);
+    const indexed = captured(texts, /^CREATE (?:UNIQUE )?INDEX \w+\s+ON (\w+)/);
+    expect(indexed.filter((table) => !part.tables.includes(table))).toEqual([]);
+    const watched = captured(texts, /^CREATE TRIGGER \w+ [^;]*? ON (\w+)/);
+    expect(watched.filter((table) => !mayName(module, owners.get(table)!))).toEqual([]);
+    // What a trigger writes, too, on either database.
+    expect(wrongTables(module, texts.join(';\n'))).toEqual([]);
+  });
 
   it('of the schema have their versions in order, from 1 on', () => {
     expect(schema.map(({ version }) => version)).toEqual(schema.map((_, i) => i + 1));
@@ -72,9 +64,7 @@ describe('tables', () => {
 
 describe('SQL', () => {
   const wrongIn = (tree: Tree): string[] =>
-    [...tree].flatMap(([path, text]) =>
-      wrongTables(moduleOf(path), text).map((table) => `${path} names ${table}`),
-    );
+    [...tree].flatMap(([path, text]) => wrongTables(moduleOf(path), text).map((table) => `${path} names ${table}`));
 
   it('names tables of its own module and of lower ones', () => {
     expect(wrongIn(source)).toEqual([]);
@@ -113,10 +103,7 @@ describe('SQL', () => {
       ['cli', 'const a = sql`SELECT 1 FROM tenants`;'],
     ];
     for (const [module, source] of planted)
-      expect([source, wrongTables(module, source.replaceAll('#', '$'))]).toEqual([
-        source,
-        [expect.any(String)],
-      ]);
+      expect([source, wrongTables(module, source.replaceAll('#', '$'))]).toEqual([source, [expect.any(String)]]);
     const fine: readonly (readonly [string, string])[] = [
       ['facts', 'const a = sql`SELECT * FROM packet_store p JOIN cards c ON c.card_id = p.entity_id`;'],
       ['facts', '// What is read FROM scopes is not of here.'],

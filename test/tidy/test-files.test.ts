@@ -43,13 +43,7 @@ describe('test files', () => {
 
   it('say their kind in their names', () => {
     expect(misnamedTests(tests)).toEqual([]);
-    const wrong = [
-      'a.untit.test.ts',
-      'a.unit.fault.test.ts',
-      'a.spec.ts',
-      'a-test.ts',
-      'a.test.unit.test.ts',
-    ];
+    const wrong = ['a.untit.test.ts', 'a.unit.fault.test.ts', 'a.spec.ts', 'a-test.ts', 'a.test.unit.test.ts'];
     const planted = Object.fromEntries(wrong.map((name) => [`test/facts/${name}`, '']));
     expect(foundIn(misnamedTests, planted, tests)).toEqual(Object.keys(planted));
     expect(foundIn(misnamedTests, { 'test/tidy/a.unit.test.ts': '' }, tests)).toHaveLength(1);
@@ -79,9 +73,7 @@ describe('test files', () => {
 
   it('import files that are there, so none was misread', () => {
     const all = plant(source, Object.fromEntries(tests));
-    const lost = lostImports(all).filter(
-      (violation) => violation.includes('/src/') || violation.includes('#cairn/'),
-    );
+    const lost = lostImports(all).filter((violation) => violation.includes('/src/') || violation.includes('#cairn/'));
     expect(lost).toEqual([]);
     expect([...tests.values()].filter((text) => text.includes("'#cairn/")).length).toBeGreaterThan(200);
   });

@@ -21,8 +21,7 @@ export const isMarked = (json: JsonObject): boolean => json.lc === 1 || json.lc 
 
 export const isUndefined = (json: JsonObject): boolean => json.lc === 2 && json.type === 'undefined';
 
-export const isPacked = (json: Json): json is JsonObject =>
-  isRecord(json) && json.lc === 2 && json.type === BYTES;
+export const isPacked = (json: Json): json is JsonObject => isRecord(json) && json.lc === 2 && json.type === BYTES;
 
 /** A member named __proto__ would otherwise change what the object is. */
 export function setMember(object: Record<string, unknown>, key: string, value: unknown): void {

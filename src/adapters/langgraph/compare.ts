@@ -111,8 +111,7 @@ export function sameAsRemembered(value: unknown, json: Json): boolean {
 export function same(value: unknown, known: unknown): boolean {
   if (value === known) return true;
   if (typeof known !== 'object' || known === null) return false;
-  if (typeof value !== 'object' || value === null)
-    return value === undefined && isUndefined(known as JsonObject);
+  if (typeof value !== 'object' || value === null) return value === undefined && isUndefined(known as JsonObject);
   if (known instanceof Copied) return sameAsCopied(value as Members, known);
   const prototype = Object.getPrototypeOf(value) as object | null;
   if (prototype === Array.prototype)

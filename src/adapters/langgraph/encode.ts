@@ -1,15 +1,6 @@
 /** Values become JSON at the cost of what changed: what is as it was keeps the JSON that it had, frozen and shared. */
 import { type Json, type JsonObject, textFault } from '../../kernel/contract.js';
-import {
-  type Codec,
-  isMarked,
-  isRecord,
-  MAX_VALUE_DEPTH,
-  packedText,
-  setMember,
-  sizeOf,
-  UNDEFINED,
-} from './codec.js';
+import { type Codec, isMarked, isRecord, MAX_VALUE_DEPTH, packedText, setMember, sizeOf, UNDEFINED } from './codec.js';
 import { isMessage, isPlainObject, rememberCopy, same, sameAsRemembered, takeCopy } from './compare.js';
 import type { Image } from './images.js';
 
@@ -157,8 +148,7 @@ const TOO_DEEP = Symbol('too deep');
 
 const isText = (text: string): boolean => textFault(text) === undefined;
 
-const isComparable = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && isMessage(value);
+const isComparable = (value: unknown): boolean => typeof value === 'object' && value !== null && isMessage(value);
 
 /** Plain objects that the serializer treats in a way of its own, or that would be taken for something else on return. */
 const hasOwnForm = (value: object): boolean => 'lc' in value || 'lg_name' in value || 'toJSON' in value;

@@ -1,10 +1,6 @@
 /** The form that a checkpoint of LangGraph has in Cairn: channels are variables, metadata is labels. */
 import type { Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
-import type {
-  Checkpoint as CairnCheckpoint,
-  CheckpointReason,
-  Snapshot,
-} from '../../checkpoints/contract.js';
+import type { Checkpoint as CairnCheckpoint, CheckpointReason, Snapshot } from '../../checkpoints/contract.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { isMarked, isRecord, setMember } from './codec.js';
 import type { Image, Versions } from './images.js';
@@ -16,12 +12,7 @@ const MAX_LABEL = 1000;
 /** Read at once: the caller goes on to change them. */
 export function versionsOf({ v, ts, channel_versions, versions_seen }: Checkpoint): Versions {
   return JSON.parse(
-    JSON.stringify({
-      v,
-      ts,
-      channel_versions: channel_versions ?? {},
-      versions_seen: versions_seen ?? {},
-    }),
+    JSON.stringify({ v, ts, channel_versions: channel_versions ?? {}, versions_seen: versions_seen ?? {} }),
   ) as Versions;
 }
 
@@ -61,16 +52,10 @@ export function labelled(
 
 function openLabels(metadata: Readonly<Record<string, unknown>>): JsonObject {
   const found = OPEN_LABELS.map((key) => [key, metadata[key]] as const);
-  return Object.fromEntries(
-    found.filter(([, value]) => ['string', 'number'].includes(typeof value)),
-  ) as JsonObject;
+  return Object.fromEntries(found.filter(([, value]) => ['string', 'number'].includes(typeof value))) as JsonObject;
 }
 
-export function toSnapshot(
-  versions: Versions,
-  channels: ReadonlyMap<string, Json>,
-  { metadata }: Labelled,
-): Snapshot {
+export function toSnapshot(versions: Versions, channels: ReadonlyMap<string, Json>, { metadata }: Labelled): Snapshot {
   const channel_values: JsonObject = {};
   for (const [channel, json] of channels) setMember(channel_values, channel, json);
   const { ts, ...others } = versions;

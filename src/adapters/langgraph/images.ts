@@ -46,9 +46,7 @@ export class Images {
   /** `more` is what this image has that the others do not have. */
   keep(thread: string, image: Image, more: number): void {
     const before = this.#threads.get(thread);
-    const others = (before?.images ?? []).filter(
-      ({ checkpoint_id }) => checkpoint_id !== image.checkpoint_id,
-    );
+    const others = (before?.images ?? []).filter(({ checkpoint_id }) => checkpoint_id !== image.checkpoint_id);
     // Taken out and put back, a thread is the last to go.
     this.#threads.delete(thread);
     this.#threads.set(thread, {

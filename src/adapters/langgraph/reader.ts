@@ -42,13 +42,7 @@ export class Reader {
   /** Checkpoints that Cairn made itself (branches), which have no id of LangGraph's. */
   readonly #ownIds = new Set<string>();
 
-  constructor(
-    cairn: Api,
-    codec: Codec,
-    threads: Threads,
-    images: Images,
-    firstVersion: () => ChannelVersion,
-  ) {
+  constructor(cairn: Api, codec: Codec, threads: Threads, images: Images, firstVersion: () => ChannelVersion) {
     this.#cairn = cairn;
     this.#codec = codec;
     this.#threads = threads;
@@ -60,11 +54,7 @@ export class Reader {
     return this.#ownIds.has(id) ? id : toCheckpointId(id, execution_id);
   }
 
-  async tuple(
-    place: Place,
-    id: string,
-    options: { readonly retain: boolean },
-  ): Promise<CheckpointTuple | undefined> {
+  async tuple(place: Place, id: string, options: { readonly retain: boolean }): Promise<CheckpointTuple | undefined> {
     for (let attempt = 1; ; attempt++) {
       const execution_id = await this.#threads.find(place);
       if (execution_id === undefined) return undefined;
@@ -273,10 +263,7 @@ export class Reader {
   }
 }
 
-function hasMembers(
-  metadata: CheckpointMetadata | undefined,
-  members: Readonly<Record<string, unknown>>,
-): boolean {
+function hasMembers(metadata: CheckpointMetadata | undefined, members: Readonly<Record<string, unknown>>): boolean {
   const own = (metadata ?? {}) as Readonly<Record<string, unknown>>;
   return Object.entries(members).every(([key, value]) => isDeepStrictEqual(own[key], value));
 }

@@ -58,9 +58,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     const codec = new Codec(this.serde);
     this.#cairn = cairn;
     this.#threads = new Threads(cairn, options.agent_id);
-    this.#reader = new Reader(cairn, codec, this.#threads, this.#images, () =>
-      this.getNextVersion(undefined),
-    );
+    this.#reader = new Reader(cairn, codec, this.#threads, this.#images, () => this.getNextVersion(undefined));
     this.#writer = new Writer(cairn, codec, this.#threads, this.#images, this.#reader);
   }
 
@@ -70,10 +68,7 @@ export class CairnSaver extends BaseCheckpointSaver {
   }
 
   /** Newest first, by checkpoint id; over all threads and namespaces unless the config names them. */
-  override async *list(
-    config: RunnableConfig,
-    options: CheckpointListOptions = {},
-  ): AsyncGenerator<CheckpointTuple> {
+  override async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     const { thread_id, checkpoint_ns, checkpoint_id } = config.configurable ?? {};
     yield* this.#reader.list(
       {
@@ -103,8 +98,7 @@ export class CairnSaver extends BaseCheckpointSaver {
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     const place = placeIn(config, 'store writes');
     const checkpoint_id = optional('checkpoint_id', config.configurable?.checkpoint_id);
-    if (!checkpoint_id)
-      throw refusal('cannot store writes: config.configurable.checkpoint_id says what they follow');
+    if (!checkpoint_id) throw refusal('cannot store writes: config.configurable.checkpoint_id says what they follow');
     await this.#writer.putWrites(place, checkpoint_id, writes, taskId);
   }
 
@@ -166,7 +160,6 @@ const refusal = (message: string): CairnError => new CairnError('INVALID_INPUT',
 
 function optional(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string')
-    throw refusal(`config.configurable.${name} must be a string, not ${typeof value}`);
+  if (typeof value !== 'string') throw refusal(`config.configurable.${name} must be a string, not ${typeof value}`);
   return value;
 }

@@ -109,9 +109,7 @@ export class CairnStore extends BaseStore {
     const found = [...items.values()];
     found.sort(
       (a, b) =>
-        (b.score ?? 0) - (a.score ?? 0) ||
-        a.createdAt.getTime() - b.createdAt.getTime() ||
-        (a.key < b.key ? -1 : 1),
+        (b.score ?? 0) - (a.score ?? 0) || a.createdAt.getTime() - b.createdAt.getTime() || (a.key < b.key ? -1 : 1),
     );
     return found.slice(offset, offset + limit);
   }

@@ -66,12 +66,7 @@ export class Writer {
     }
   }
 
-  async putWrites(
-    place: Place,
-    checkpoint: string,
-    pending: readonly PendingWrite[],
-    task_id: string,
-  ): Promise<void> {
+  async putWrites(place: Place, checkpoint: string, pending: readonly PendingWrite[], task_id: string): Promise<void> {
     if (pending.length === 0) return;
     const writes: CairnWrite[] = [];
     const encoding = new Encoding(this.#codec);
@@ -113,8 +108,7 @@ export class Writer {
     const isNew = (channel: string) => newVersions === undefined || Object.hasOwn(newVersions, channel);
     for (const [channel, value] of Object.entries(channel_values ?? {})) {
       const known = (image: Image) =>
-        image.channels.has(channel) &&
-        image.versions.channel_versions[channel] === channel_versions?.[channel];
+        image.channels.has(channel) && image.versions.channel_versions[channel] === channel_versions?.[channel];
       if (!isNew(channel) && (parent === undefined || images.some(known))) continue;
       encoding.encode(value, like?.channels.get(channel), (json) => {
         if (json !== undefined) (isNew(channel) ? changed : others).set(channel, json);

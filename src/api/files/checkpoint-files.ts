@@ -2,13 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BUNDLE_FORMAT, type Checkpoint, type Execution } from '../../checkpoints/contract.js';
-import {
-  bundleText,
-  checkpointText,
-  type Descendant,
-  parentsFirst,
-  readCheckpoint,
-} from '../../checkpoints/index.js';
+import { bundleText, checkpointText, type Descendant, parentsFirst, readCheckpoint } from '../../checkpoints/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 import type { Api } from '../api.js';
@@ -89,11 +83,11 @@ export async function importCheckpoints(
   for (const [i, { id, file }] of ordered.entries()) {
     const checkpoint = checkpointOf(file, await readJson(file));
     // What is there already is sent as well: the store says whether it is the same.
-    await inFile(file, () =>
-      cairn.checkpoints.import({ checkpoint: checkpoint as unknown as JsonObject }),
-    ).catch((error) => {
-      throw withDone(error, imported);
-    });
+    await inFile(file, () => cairn.checkpoints.import({ checkpoint: checkpoint as unknown as JsonObject })).catch(
+      (error) => {
+        throw withDone(error, imported);
+      },
+    );
     (known.has(id) ? present : imported).push(id);
     progress?.({ doing: 'import', done: i + 1, total: ordered.length });
   }

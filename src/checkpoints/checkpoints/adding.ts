@@ -85,10 +85,7 @@ export async function addCheckpoint(
     let next =
       attempt === 1 && taken.base_id === parent_id
         ? taken.next
-        : await inSteps(
-            nextSteps(await stateBefore(call, draft.execution_id, parent_id), snapshot()),
-            givingWay(),
-          );
+        : await inSteps(nextSteps(await stateBefore(call, draft.execution_id, parent_id), snapshot()), givingWay());
     if (!sent.carries && next.unknown.size > 0)
       refuseUnknown(next, await stateBefore(call, draft.execution_id, parent_id));
     const measures = await measureThoughts(call, addedThoughts(next));
@@ -162,11 +159,7 @@ const readSummary = async (query: Query, kept: Json): Promise<CheckpointSummary>
   showSummary(await openCheckpoint(query, kept as string));
 
 /** Nothing was to be done, which is remembered all the same. */
-async function unchanged(
-  call: Call,
-  input: unknown,
-  existing: CheckpointSummary,
-): Promise<CheckpointSummary> {
+async function unchanged(call: Call, input: unknown, existing: CheckpointSummary): Promise<CheckpointSummary> {
   if (call.options.idempotency_key === undefined) return existing;
   return change(call, {
     input,
@@ -306,18 +299,11 @@ async function refuseUsed(tx: Tx, checkpoint_id: string): Promise<void> {
   if (!used) return;
   // It may be the same one, which is found out outside of the transaction.
   if (!used.gone) throw new Moved();
-  throw new CairnError(
-    'ENTITY_GONE',
-    `checkpoint ${checkpoint_id} existed and is gone: an id is never used twice`,
-  );
+  throw new CairnError('ENTITY_GONE', `checkpoint ${checkpoint_id} existed and is gone: an id is never used twice`);
 }
 
 /** The checkpoint that has this id already, if it is the same; another is a conflict. */
-async function sameCheckpoint(
-  call: Call,
-  draft: Draft,
-  snapshot: Snapshot,
-): Promise<CheckpointSummary | undefined> {
+async function sameCheckpoint(call: Call, draft: Draft, snapshot: Snapshot): Promise<CheckpointSummary | undefined> {
   if (draft.checkpoint_id === undefined) return undefined;
   const query = call.driver.at(call.tenant);
   const row = await findCheckpoint(query, draft.checkpoint_id);
@@ -343,13 +329,9 @@ async function sameCheckpoint(
   const differs =
     added.length + ended.length > 0 ||
     compared.some((field) => sent[field] !== row[field]) ||
-    (draft.branch !== undefined &&
-      (sent.is_branch !== row.is_branch || sent.branch_reason !== row.branch_reason)) ||
+    (draft.branch !== undefined && (sent.is_branch !== row.is_branch || sent.branch_reason !== row.branch_reason)) ||
     (parent_id !== undefined && parent_id !== row.parent_id) ||
     !sameCarried(sent.carried, row.carried);
   if (!differs) return showSummary(row);
-  throw new CairnError(
-    'ENTITY_ALREADY_EXISTS',
-    `checkpoint ${row.checkpoint_id} exists and is another: use a new id`,
-  );
+  throw new CairnError('ENTITY_ALREADY_EXISTS', `checkpoint ${row.checkpoint_id} exists and is another: use a new id`);
 }

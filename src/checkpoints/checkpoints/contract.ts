@@ -42,10 +42,7 @@ const thoughtFilters = {
     .optional()
     .describe('Thoughts with this in their content or reasoning; letters from A to Z in any case'),
 };
-const where = {
-  execution_id: anyId.optional(),
-  agent_id: agentFilter,
-};
+const where = { execution_id: anyId.optional(), agent_id: agentFilter };
 
 export const checkpoints = {
   create: operation({
@@ -120,17 +117,14 @@ export const checkpoints = {
       inherited: z
         .boolean()
         .optional()
-        .describe(
-          'Also those that have such a thought or tool call from a checkpoint before; else that brought it',
-        ),
+        .describe('Also those that have such a thought or tool call from a checkpoint before; else that brought it'),
       ...pageInput,
     }),
     output: summaryPage,
     access: 'read',
     touches: [reads('Checkpoint', 'listed')],
     event: null,
-    summary:
-      'Find checkpoints: by execution, reason, time, agent, labels, and by the thoughts and tool calls in them.',
+    summary: 'Find checkpoints: by execution, reason, time, agent, labels, and by the thoughts and tool calls in them.',
     example: { execution_id: 'run-1', tool_id: 'shell', tool_success: false },
   }),
   thoughts: operation({
@@ -184,9 +178,7 @@ export const checkpoints = {
       ...byId,
       reason: text(2000, 1).describe('Why another way is tried from here'),
       name: name.optional(),
-      branch_checkpoint_id: anyId
-        .optional()
-        .describe('The id of the new one; made by the server when absent'),
+      branch_checkpoint_id: anyId.optional().describe('The id of the new one; made by the server when absent'),
     }),
     output: checkpointSummary,
     access: 'write',
@@ -199,9 +191,7 @@ export const checkpoints = {
   import: operation({
     method: 'POST',
     path: '/api/v1/checkpoints/import',
-    input: z.strictObject({
-      checkpoint: jsonObject.describe('The portable form, of this version or an older one'),
-    }),
+    input: z.strictObject({ checkpoint: jsonObject.describe('The portable form, of this version or an older one') }),
     output: checkpointSummary,
     access: 'write',
     touches: [makes('Checkpoint')],
@@ -234,12 +224,8 @@ export const checkpoints = {
     touches: [writes('Checkpoint', 'checkpoint_id'), writes('Checkpoint', 'execution_id')],
     event: 'cairn.checkpoint.written',
     status: 201,
-    summary:
-      'Keep what steps under way have done since a checkpoint, so that a resumed run need not do it again.',
-    example: {
-      checkpoint_id: A_CHECKPOINT,
-      writes: [{ task_id: 'search', index: 0, channel: 'hits', value: [] }],
-    },
+    summary: 'Keep what steps under way have done since a checkpoint, so that a resumed run need not do it again.',
+    example: { checkpoint_id: A_CHECKPOINT, writes: [{ task_id: 'search', index: 0, channel: 'hits', value: [] }] },
   }),
   writes: operation({
     method: 'GET',

@@ -31,8 +31,7 @@ const part = sql`'part ' || x.line || '.' || x.added || '.' || x.ordinal || ' of
 
 /** Whether what a row is found by is what its body, under the name x, says. */
 const saysText = (member: Sql, column: Sql): Sql => sql`COALESCE(x.body ->> ${member}, '') <> ${column}`;
-const saysNumber = (member: Sql, column: Sql): Sql =>
-  sql`CAST(x.body ->> ${member} AS double precision) <> ${column}`;
+const saysNumber = (member: Sql, column: Sql): Sql => sql`CAST(x.body ->> ${member} AS double precision) <> ${column}`;
 
 const executionChecks: readonly Check[] = [
   {

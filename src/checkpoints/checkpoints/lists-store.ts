@@ -122,11 +122,7 @@ function having(table: Sql, root: number, conditions: readonly Sql[], inherited:
 }
 
 /** Where what these checkpoints brought shows. */
-export function spansOf(
-  query: Query,
-  table: ListedTable,
-  checkpoint_ids: readonly string[],
-): Promise<EntrySpan[]> {
+export function spansOf(query: Query, table: ListedTable, checkpoint_ids: readonly string[]): Promise<EntrySpan[]> {
   const brought = [sql`t.checkpoint_id = ANY(${checkpoint_ids})`];
   return query.all<EntrySpan>(
     sql`WITH RECURSIVE ${reach(listed[table], LIST_ROOTS[table], brought)}
@@ -179,8 +175,7 @@ function where(filter: CheckpointFilter): Sql {
       conditions.push(sql`c.checkpoint_reason IN ('manual', 'low_confidence', 'tool_error')`);
   }
   if (name !== undefined) conditions.push(sql`c.name = ${name}`);
-  for (const [member, value] of Object.entries(labels ?? {}))
-    conditions.push(labelled(member, canonical(value)));
+  for (const [member, value] of Object.entries(labels ?? {})) conditions.push(labelled(member, canonical(value)));
   if (filter.taken_after !== undefined) conditions.push(sql`c.timestamp >= ${filter.taken_after}`);
   if (filter.taken_before !== undefined) conditions.push(sql`c.timestamp < ${filter.taken_before}`);
   if (filter.before_id !== undefined) conditions.push(sql`c.checkpoint_id < ${filter.before_id}`);
@@ -189,19 +184,14 @@ function where(filter: CheckpointFilter): Sql {
   if (thoughts.length > 0)
     conditions.push(having(listed.thoughts, ROOTS.thoughts, within(filter, thoughts), inherited));
   const tools = toolConditions(filter);
-  if (tools.length > 0)
-    conditions.push(having(listed.tool_calls, ROOTS.tool_calls, within(filter, tools), inherited));
+  if (tools.length > 0) conditions.push(having(listed.tool_calls, ROOTS.tool_calls, within(filter, tools), inherited));
   return join(conditions, ' AND ');
 }
 
 const within = ({ execution_id }: CheckpointFilter, conditions: readonly Sql[]): Sql[] =>
   execution_id === undefined ? [...conditions] : [...conditions, sql`t.execution_id = ${execution_id}`];
 
-export function listCheckpoints(
-  query: Query,
-  filter: CheckpointFilter,
-  page: KeysetPage,
-): Promise<CheckpointRow[]> {
+export function listCheckpoints(query: Query, filter: CheckpointFilter, page: KeysetPage): Promise<CheckpointRow[]> {
   return query.all<CheckpointRow>(
     sql`SELECT c.* FROM checkpoints c WHERE ${where(filter)}${keyset(sql`c.checkpoint_id`, page)}`,
   );
@@ -253,10 +243,7 @@ function listEntries(query: Query, table: Sql, which: Sql, page: EntryPage): Pro
   const descending = page.order === 'desc';
   const key = sql`(t.checkpoint_id, t.id)`;
   const behind =
-    after &&
-    (descending
-      ? sql`AND ${key} < (${after[0]}, ${after[1]})`
-      : sql`AND ${key} > (${after[0]}, ${after[1]})`);
+    after && (descending ? sql`AND ${key} < (${after[0]}, ${after[1]})` : sql`AND ${key} > (${after[0]}, ${after[1]})`);
   const order = descending ? sql`t.checkpoint_id DESC, t.id DESC` : sql`t.checkpoint_id, t.id`;
   return query.all<FoundRow>(
     // tenant_id is among the conditions.
@@ -265,18 +252,10 @@ function listEntries(query: Query, table: Sql, which: Sql, page: EntryPage): Pro
   );
 }
 
-export const listThoughts = (
-  query: Query,
-  filter: EntryFilter & ThoughtFilter,
-  page: EntryPage,
-): Promise<FoundRow[]> =>
+export const listThoughts = (query: Query, filter: EntryFilter & ThoughtFilter, page: EntryPage): Promise<FoundRow[]> =>
   listEntries(query, sql`thoughts`, entryConditions(filter, thoughtConditions(filter)), page);
 
-export const listToolCalls = (
-  query: Query,
-  filter: EntryFilter & ToolFilter,
-  page: EntryPage,
-): Promise<FoundRow[]> =>
+export const listToolCalls = (query: Query, filter: EntryFilter & ToolFilter, page: EntryPage): Promise<FoundRow[]> =>
   listEntries(query, sql`tool_calls`, entryConditions(filter, toolConditions(filter)), page);
 
 export const countThoughts = (filter: EntryFilter & ThoughtFilter): Sql =>

@@ -110,10 +110,7 @@ export async function thoughts(call: Call, input: In<'thoughts'>): Promise<Out<'
 export async function tool_calls(call: Call, input: In<'tool_calls'>): Promise<Out<'tool_calls'>> {
   const { checkpoint_id } = input;
   const held = checkpoint_id === undefined ? undefined : await toolCallsOf(call, checkpoint_id, input);
-  const { rows, ...page } = await entryPage(call, input, held, {
-    read: listToolCalls,
-    count: countToolCalls,
-  });
+  const { rows, ...page } = await entryPage(call, input, held, { read: listToolCalls, count: countToolCalls });
   return {
     tool_calls: rows.map((row) => ({ ...placeOf(row), ...(JSON.parse(row.body) as ToolCall), id: row.id })),
     ...page,
@@ -136,10 +133,7 @@ const pageOf =
 async function thoughtsOf(
   call: Call,
   checkpoint_id: string,
-  filter: Pick<
-    In<'thoughts'>,
-    'thought_type' | 'confidence_below' | 'thought_text' | 'execution_id' | 'agent_id'
-  >,
+  filter: Pick<In<'thoughts'>, 'thought_type' | 'confidence_below' | 'thought_text' | 'execution_id' | 'agent_id'>,
 ): Promise<FoundRow[]> {
   const { row, state } = await stateOf(call, checkpoint_id);
   const text = filter.thought_text === undefined ? undefined : lower(filter.thought_text);
@@ -148,9 +142,7 @@ async function thoughtsOf(
       isOf(row, filter) &&
       (filter.thought_type === undefined || thought.type === filter.thought_type) &&
       (filter.confidence_below === undefined || thought.confidence < filter.confidence_below) &&
-      (text === undefined ||
-        lower(thought.content).includes(text) ||
-        lower(thought.reasoning ?? '').includes(text)),
+      (text === undefined || lower(thought.content).includes(text) || lower(thought.reasoning ?? '').includes(text)),
   );
   return held.map((thought) => foundIn(row, thought.id, thought));
 }
@@ -158,10 +150,7 @@ async function thoughtsOf(
 async function toolCallsOf(
   call: Call,
   checkpoint_id: string,
-  filter: Pick<
-    In<'tool_calls'>,
-    'tool_id' | 'tool_success' | 'tool_slower_than_ms' | 'execution_id' | 'agent_id'
-  >,
+  filter: Pick<In<'tool_calls'>, 'tool_id' | 'tool_success' | 'tool_slower_than_ms' | 'execution_id' | 'agent_id'>,
 ): Promise<FoundRow[]> {
   const { row, state } = await stateOf(call, checkpoint_id);
   const calls = state.tool_calls.value as unknown as ToolCall[];
@@ -178,18 +167,11 @@ async function toolCallsOf(
     .map(({ each, id }) => foundIn(row, id, each));
 }
 
-const isOf = (
-  row: CheckpointRow,
-  filter: { execution_id?: string | undefined; agent_id?: string | undefined },
-) =>
+const isOf = (row: CheckpointRow, filter: { execution_id?: string | undefined; agent_id?: string | undefined }) =>
   (filter.execution_id === undefined || filter.execution_id === row.execution_id) &&
   (filter.agent_id === undefined || filter.agent_id === row.agent_id);
 
-const foundIn = (
-  { checkpoint_id, execution_id }: CheckpointRow,
-  id: string,
-  entry: Thought | ToolCall,
-): FoundRow => ({
+const foundIn = ({ checkpoint_id, execution_id }: CheckpointRow, id: string, entry: Thought | ToolCall): FoundRow => ({
   checkpoint_id,
   execution_id,
   id,

@@ -24,8 +24,7 @@ export const MAX_ENTRIES = 100_000;
 export const timestamp = z.number().min(0).max(253_402_300_799_999);
 
 /** The same in an imported document: members that Cairn does not know are kept and given back. */
-export const open = <S extends z.ZodObject>(schema: S): S =>
-  z.object(schema.shape).catchall(jsonValue) as unknown as S;
+export const open = <S extends z.ZodObject>(schema: S): S => z.object(schema.shape).catchall(jsonValue) as unknown as S;
 
 /** The members of a part of a document that Cairn does not know; undefined where there are none. */
 export function unknownMembers(schema: z.ZodObject, value: object): JsonObject | undefined {
@@ -64,11 +63,7 @@ export const message = z.strictObject({
 });
 export type Message = z.output<typeof message>;
 
-export const memoryEntry = z.strictObject({
-  key: text(1000),
-  value: jsonValue.optional(),
-  importance: z.number(),
-});
+export const memoryEntry = z.strictObject({ key: text(1000), value: jsonValue.optional(), importance: z.number() });
 export type MemoryEntry = z.output<typeof memoryEntry>;
 
 export const toolCall = z.strictObject({
@@ -159,11 +154,7 @@ export const checkpointDiff = open(
 );
 
 export const parentLink = z
-  .strictObject({
-    checkpoint_id: anyId,
-    is_branch: z.boolean().default(false),
-    branch_reason: text(2000).optional(),
-  })
+  .strictObject({ checkpoint_id: anyId, is_branch: z.boolean().default(false), branch_reason: text(2000).optional() })
   .meta({ id: 'ParentLink' });
 export type ParentLink = z.output<typeof parentLink>;
 
@@ -225,8 +216,6 @@ const found = {
 export const foundThought = z
   .object({ ...found, ...thought.omit({ children: true }).shape })
   .meta({ id: 'FoundThought' });
-export const foundToolCall = z
-  .object({ ...found, ...toolCall.shape, id: z.string() })
-  .meta({ id: 'FoundToolCall' });
+export const foundToolCall = z.object({ ...found, ...toolCall.shape, id: z.string() }).meta({ id: 'FoundToolCall' });
 
 export const summaryPage = z.object({ checkpoints: z.array(checkpointSummary), ...pageOutput });

@@ -26,11 +26,7 @@ export interface PrunePlan {
 const DAY_MS = 86_400_000;
 
 /** The nodes are given in the order of their revisions. Where the execution stands always stays. */
-export function planPruning(
-  nodes: readonly PrunedNode[],
-  head_id: string | null,
-  rules: KeepRules,
-): PrunePlan {
+export function planPruning(nodes: readonly PrunedNode[], head_id: string | null, rules: KeepRules): PrunePlan {
   const keep = new Set<string>();
   if (head_id !== null) keep.add(head_id);
   for (const { checkpoint_id } of nodes.slice(-rules.keep_newest)) keep.add(checkpoint_id);
@@ -38,8 +34,7 @@ export function planPruning(
     const lastOf = new Map(nodes.map((node) => [Math.floor(node.timestamp / DAY_MS), node.checkpoint_id]));
     for (const id of lastOf.values()) keep.add(id);
   }
-  if (rules.keep_named)
-    for (const { checkpoint_id, name } of nodes) if (name !== null) keep.add(checkpoint_id);
+  if (rules.keep_named) for (const { checkpoint_id, name } of nodes) if (name !== null) keep.add(checkpoint_id);
   if (rules.keep_branch_points) for (const id of branchPoints(nodes)) keep.add(id);
   const kept = nodes.filter(({ checkpoint_id }) => keep.has(checkpoint_id));
   const removed = nodes.filter(({ checkpoint_id }) => !keep.has(checkpoint_id));

@@ -60,9 +60,7 @@ export async function deleteRemoved(tx: Tx, checkpoint_ids: readonly string[]): 
   await tx.send(
     sql`DELETE FROM checkpoint_writes WHERE tenant_id = ${TENANT} AND checkpoint_id = ANY(${checkpoint_ids})`,
   );
-  await tx.send(
-    sql`DELETE FROM checkpoints WHERE tenant_id = ${TENANT} AND checkpoint_id = ANY(${checkpoint_ids})`,
-  );
+  await tx.send(sql`DELETE FROM checkpoints WHERE tenant_id = ${TENANT} AND checkpoint_id = ANY(${checkpoint_ids})`);
 }
 
 /** A root branches off from nothing. */

@@ -34,8 +34,7 @@ export interface Draft {
 }
 
 /** What it takes where it is stored. */
-export const bytesOf = ({ added }: NextState): number =>
-  added.reduce((sum, part) => sum + storedText(part).length, 0);
+export const bytesOf = ({ added }: NextState): number => added.reduce((sum, part) => sum + storedText(part).length, 0);
 
 export function rowFor(
   draft: Draft,

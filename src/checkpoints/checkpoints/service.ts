@@ -30,10 +30,7 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 
 export async function create(call: Call, input: In<'create'>): Promise<CheckpointSummary> {
   if (input.root && input.parent_checkpoint_id !== undefined) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      'a root has no parent: give parent_checkpoint_id or root, not both',
-    );
+    throw new CairnError('INVALID_INPUT', 'a root has no parent: give parent_checkpoint_id or root, not both');
   }
   return addCheckpoint(
     call,
@@ -126,13 +123,7 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Checkpo
       await updateExecution(tx, execution_id, { ...after, updated_at: now });
       const facts = { checkpoint_id, execution_id, ...(row.head_id === null ? {} : { from: row.head_id }) };
       const { trajectory_id } = row;
-      appendEvent(
-        work,
-        'cairn.execution.restored',
-        { type: 'execution', id: execution_id },
-        facts,
-        trajectory_id,
-      );
+      appendEvent(work, 'cairn.execution.restored', { type: 'execution', id: execution_id }, facts, trajectory_id);
       return null;
     },
     remember: () => null,
@@ -174,12 +165,7 @@ export async function branch(call: Call, input: In<'branch'>): Promise<Checkpoin
 export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
   const { checkpoint_id } = input;
   const rows = input.writes.map(
-    ({ task_id, index, channel, value }): WriteRow => ({
-      task_id,
-      place: index,
-      channel,
-      value: canonical(value),
-    }),
+    ({ task_id, index, channel, value }): WriteRow => ({ task_id, place: index, channel, value: canonical(value) }),
   );
   return change<Out<'write'>>(call, {
     input,
@@ -199,13 +185,7 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
       }
       await insertWrites(tx, of, taken.at(-1)?.ordinal ?? 0, fresh);
       const facts = { execution_id, stored: fresh.length };
-      appendEvent(
-        work,
-        'cairn.checkpoint.written',
-        { type: 'checkpoint', id: checkpoint_id },
-        facts,
-        trajectory_id,
-      );
+      appendEvent(work, 'cairn.checkpoint.written', { type: 'checkpoint', id: checkpoint_id }, facts, trajectory_id);
       return { checkpoint_id, stored: fresh.length };
     },
     remember: ({ stored }) => stored,

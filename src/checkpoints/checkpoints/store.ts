@@ -130,10 +130,7 @@ export async function hasChild(query: Query, execution_id: string, checkpoint_id
 }
 
 /** Where a checkpoint stands, as one that follows it has to know. */
-export type CheckpointPlace = Pick<
-  PlacedCheckpoint,
-  'checkpoint_id' | 'line' | 'revision' | 'followed' | 'base_line'
->;
+export type CheckpointPlace = Pick<PlacedCheckpoint, 'checkpoint_id' | 'line' | 'revision' | 'followed' | 'base_line'>;
 
 /** Of an execution that is not deleted. */
 export function findPlace(
@@ -178,25 +175,13 @@ export interface LineRow {
 
 const linesTable: Table = {
   name: 'execution_lines',
-  columns: {
-    tenant_id: 'text',
-    execution_id: 'text',
-    line: 'bigint',
-    base_line: 'bigint',
-    base_revision: 'bigint',
-  },
+  columns: { tenant_id: 'text', execution_id: 'text', line: 'bigint', base_line: 'bigint', base_revision: 'bigint' },
 };
 
 export async function insertLines(tx: Tx, execution_id: string, lines: readonly LineRow[]): Promise<void> {
   await tx.insert(
     linesTable,
-    lines.map(({ line, base_line, base_revision }) => [
-      tx.tenant,
-      execution_id,
-      line,
-      base_line,
-      base_revision,
-    ]),
+    lines.map(({ line, base_line, base_revision }) => [tx.tenant, execution_id, line, base_line, base_revision]),
   );
 }
 

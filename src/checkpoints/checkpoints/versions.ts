@@ -11,11 +11,10 @@ interface Step {
 }
 
 /** Checked as what it says it is, so that a refusal names a field of the file and not one of a later version. */
-const step = <T>(
-  from: string,
-  schema: z.ZodType<T>,
-  migrate: (old: T) => { readonly version: string },
-): Step => ({ from, upgrade: (value, what) => migrate(parseAs(schema, value, what)) });
+const step = <T>(from: string, schema: z.ZodType<T>, migrate: (old: T) => { readonly version: string }): Step => ({
+  from,
+  upgrade: (value, what) => migrate(parseAs(schema, value, what)),
+});
 
 /** Oldest first. A new version adds the step from the one before it; the older steps stay as they are. */
 const steps: readonly Step[] = [step('0.9.0', checkpoint090, from090)];

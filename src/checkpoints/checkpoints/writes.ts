@@ -64,9 +64,7 @@ export function takenPlaces(
   query: Query,
   of: WritesOf,
 ): Promise<{ task_id: string; place: number; ordinal: number }[]> {
-  return query.all(
-    sql`SELECT task_id, place, ordinal FROM checkpoint_writes WHERE ${among(of)} ORDER BY ordinal`,
-  );
+  return query.all(sql`SELECT task_id, place, ordinal FROM checkpoint_writes WHERE ${among(of)} ORDER BY ordinal`);
 }
 
 export async function replaceWrite(tx: Tx, of: WritesOf, row: WriteRow): Promise<void> {
@@ -86,7 +84,5 @@ export async function emptyWritesOf(tx: Tx, execution_id: string): Promise<void>
 
 /** Also those whose checkpoint never came. */
 export async function deleteWritesOf(tx: Tx, execution_id: string): Promise<void> {
-  await tx.send(
-    sql`DELETE FROM checkpoint_writes WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
-  );
+  await tx.send(sql`DELETE FROM checkpoint_writes WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`);
 }

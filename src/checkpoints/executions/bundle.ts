@@ -22,10 +22,7 @@ type Entry = Bundle['checkpoints'][number];
 export const makeBundle = (execution: BundledExecution, checkpoints: Iterable<BundledCheckpoint>): Bundle =>
   atOnce(bundleSteps(execution, checkpoints));
 
-export function* bundleSteps(
-  execution: BundledExecution,
-  checkpoints: Iterable<BundledCheckpoint>,
-): Steps<Bundle> {
+export function* bundleSteps(execution: BundledExecution, checkpoints: Iterable<BundledCheckpoint>): Steps<Bundle> {
   const { add, done } = startBundle(execution);
   for (const checkpoint of checkpoints) {
     add(checkpoint);
@@ -35,10 +32,7 @@ export function* bundleSteps(
 }
 
 /** For checkpoints that come one by one: none of the states given has to stay in memory for the next. */
-export function startBundle(execution: BundledExecution): {
-  add(checkpoint: BundledCheckpoint): void;
-  done(): Bundle;
-} {
+export function startBundle(execution: BundledExecution): { add(checkpoint: BundledCheckpoint): void; done(): Bundle } {
   const entries: Entry[] = [];
   // Rebuilt from the parent's, so that together they take what changed and not the sum of all states.
   const states = new Map<string, Json>();
@@ -48,10 +42,7 @@ export function startBundle(execution: BundledExecution): {
       order.next(summary);
       const state = snapshot as Json;
       const parent = states.get(summary.parent?.checkpoint_id ?? '');
-      const rest = {
-        ...apart(summary),
-        ...(pending_writes.length > 0 ? { pending_writes: [...pending_writes] } : {}),
-      };
+      const rest = { ...apart(summary), ...(pending_writes.length > 0 ? { pending_writes: [...pending_writes] } : {}) };
       if (parent === undefined) {
         states.set(summary.id, state);
         entries.push({ ...rest, snapshot });
@@ -72,9 +63,7 @@ const OWN = ['changes', 'pending_writes', 'others'] as const;
 function apart(summary: CheckpointSummary): CheckpointSummary & { others?: JsonObject } {
   const named = Object.entries(summary).filter(([name]) => (OWN as readonly string[]).includes(name));
   if (named.length === 0) return summary;
-  const rest = Object.fromEntries(
-    Object.entries(summary).filter(([name]) => !(name in Object.fromEntries(named))),
-  );
+  const rest = Object.fromEntries(Object.entries(summary).filter(([name]) => !(name in Object.fromEntries(named))));
   const others = Object.fromEntries(named) as JsonObject;
   return { ...(rest as CheckpointSummary), others };
 }
@@ -149,10 +138,7 @@ const entry = bundle.shape.checkpoints.element.extend({ snapshot: z.unknown().op
 function readOutside(value: unknown): z.output<typeof outside> {
   const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown };
   if (format !== BUNDLE_FORMAT) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `this is no bundle of an execution: its format would be "${BUNDLE_FORMAT}"`,
-    );
+    throw new CairnError('INVALID_INPUT', `this is no bundle of an execution: its format would be "${BUNDLE_FORMAT}"`);
   }
   if (version !== BUNDLE_VERSION) {
     const said =
@@ -178,8 +164,7 @@ function changed(
   states: ReadonlyMap<string, Snapshot>,
 ): Json {
   const state = parent && states.get(parent.checkpoint_id);
-  if (!state)
-    refuse(id, `it has changes, but ${parent ? 'its parent does not come before it' : 'no parent'}`);
+  if (!state) refuse(id, `it has changes, but ${parent ? 'its parent does not come before it' : 'no parent'}`);
   try {
     return applyChanges(state as Json, changes);
   } catch (error) {

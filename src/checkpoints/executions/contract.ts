@@ -28,11 +28,7 @@ const AN_EXECUTION = 'run-1';
 const byId = { execution_id: anyId };
 const threadId = text(1000, 1);
 
-const changeable = {
-  name: name.nullish(),
-  status: executionStatus.optional(),
-  metadata: clearable(smallMetadata, {}),
-};
+const changeable = { name: name.nullish(), status: executionStatus.optional(), metadata: clearable(smallMetadata, {}) };
 
 export const executions = {
   create: operation({
@@ -104,10 +100,7 @@ export const executions = {
   delete: operation({
     method: 'DELETE',
     path: '/api/v1/executions/{execution_id}',
-    input: z.strictObject({
-      ...byId,
-      wait: z.boolean().optional().describe('Wait until the content is erased'),
-    }),
+    input: z.strictObject({ ...byId, wait: z.boolean().optional().describe('Wait until the content is erased') }),
     output: z.void(),
     access: 'write',
     touches: [writes('Checkpoint', 'execution_id')],
@@ -153,10 +146,7 @@ export const executions = {
       ...byId,
       keep_newest: z.int().min(1).max(MAX_ENTRIES).optional().describe('The newest so many; 1 unless given'),
       keep_daily: z.boolean().optional().describe('The last of every day, in UTC'),
-      keep_branch_points: z
-        .boolean()
-        .optional()
-        .describe('Those that have several children; true unless given'),
+      keep_branch_points: z.boolean().optional().describe('Those that have several children; true unless given'),
       keep_named: z.boolean().optional().describe('Those with a name; true unless given'),
       dry_run: z.boolean().optional().describe('Only say what it would remove'),
     }),

@@ -129,8 +129,7 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: s
       const execution = await openExecutionLocked({ call, tx, now: call.driver.now() }, execution_id);
       const come = await nodesSince(tx, execution_id, seen.revision);
       const stood = execution.checkpoints - come.length === seen.checkpoints - from;
-      if (!stood || [execution.head_id, ...come.map(({ parent_id }) => parent_id)].some(isDoomed))
-        return false;
+      if (!stood || [execution.head_id, ...come.map(({ parent_id }) => parent_id)].some(isDoomed)) return false;
       // Before any of them goes: what stays descends from what stays.
       if (from === 0) for (const [id, parent] of plan.parents) await setParent(tx, id, parent);
       for (const table of LISTED)
@@ -138,20 +137,10 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: s
           await passOn(tx, table, entry, heir);
       await removeCheckpoints(tx, ids);
       await countDown(tx, execution_id, ids.length);
-      await reopenEnding(tx, {
-        holder: pruneHolder(execution_id),
-        ended_at: now,
-        thread_id: trajectory_id,
-      });
+      await reopenEnding(tx, { holder: pruneHolder(execution_id), ended_at: now, thread_id: trajectory_id });
       const facts = { removed: ids.length, checkpoint_ids: ids };
       tx.journal(
-        event(
-          { call, now },
-          'cairn.execution.pruned',
-          { type: 'execution', id: execution_id },
-          facts,
-          trajectory_id,
-        ),
+        event({ call, now }, 'cairn.execution.pruned', { type: 'execution', id: execution_id }, facts, trajectory_id),
       );
       return true;
     });

@@ -74,9 +74,7 @@ export async function eraseStates(call: Call, ending: EndingRow): Promise<boolea
   if (!whole) return false;
   if (isDeleted) await driver.write(tenant, (tx) => deleteWritesOf(tx, execution_id));
   // A line that came since has the number of a later revision, and its checkpoint is not among those that were read.
-  const unused = lines
-    .map(({ line }) => line)
-    .filter((line) => line <= execution.revision && !views.isUsed(line));
+  const unused = lines.map(({ line }) => line).filter((line) => line <= execution.revision && !views.isUsed(line));
   if (unused.length > 0) await driver.write(tenant, (tx) => deleteLines(tx, execution_id, unused));
   return true;
 }

@@ -37,13 +37,7 @@ export function* layOut(tenant: string, checkpoints: readonly BundledCheckpoint[
     const line = lineFor(parent, lines, revision);
     const next = yield* nextSteps(parent?.state ?? emptyState, snapshot);
     Object.assign(next.stamp, { line: line.line, revision });
-    const row = rowFor(
-      draftOf(summary),
-      undefined,
-      { line: line.line, revision, agent_id: summary.agent_id },
-      next,
-      0,
-    );
+    const row = rowFor(draftOf(summary), undefined, { line: line.line, revision, agent_id: summary.agent_id }, next, 0);
     const made = rowsOf(tenant, ownerOf(row, line.base_line !== null, next.state), next, next.stamp);
     for (const { ref } of next.ended)
       if (ref.stamp.line === line.line) ends[ref.stamp.revision]!.get(ref.ordinal)!(revision);
@@ -71,11 +65,7 @@ function lineFor(parent: Placed | undefined, lines: Map<number, LineRow>, revisi
   const line =
     before && parent.row.followed === 0
       ? before
-      : {
-          line: revision,
-          base_line: parent?.row.line ?? null,
-          base_revision: parent?.row.revision ?? null,
-        };
+      : { line: revision, base_line: parent?.row.line ?? null, base_revision: parent?.row.revision ?? null };
   if (line === before) parent!.row.followed = 1;
   lines.set(line.line, line);
   return line;

@@ -97,8 +97,7 @@ async function snapshotAt(call: Call, query: Query, row: PlacedCheckpoint): Prom
   return snapshotOf(retained ?? (await readState(query, row)));
 }
 
-const follows = (next: Sent, before: Sent): boolean =>
-  next.checkpoint.parent?.checkpoint_id === before.checkpoint.id;
+const follows = (next: Sent, before: Sent): boolean => next.checkpoint.parent?.checkpoint_id === before.checkpoint.id;
 
 const NO_STATE = '0'.repeat(16);
 

@@ -105,20 +105,14 @@ export const semanticDiff = z
     to_checkpoint_id: z.string(),
     summary: z.string(),
     changes,
-    thoughts: z.object({
-      added: z.array(z.string()),
-      changed: z.array(z.string()),
-      removed: z.array(z.string()),
-    }),
+    thoughts: z.object({ added: z.array(z.string()), changed: z.array(z.string()), removed: z.array(z.string()) }),
     messages: z.object({ appended: z.int(), changed: z.boolean().describe('Other than by appending') }),
     variables: z.object({
       added: z.array(z.string()),
       changed: z.array(z.object({ name: z.string(), before: jsonValue, after: jsonValue })),
       removed: z.array(z.string()),
     }),
-    tools: z.object({
-      run: z.array(z.object({ id: z.string(), tool_id: z.string(), success: z.boolean() })),
-    }),
+    tools: z.object({ run: z.array(z.object({ id: z.string(), tool_id: z.string(), success: z.boolean() })) }),
   })
   .meta({ id: 'CheckpointDiff' });
 export type SemanticDiff = z.output<typeof semanticDiff>;

@@ -107,12 +107,7 @@ export const goneExecution = (execution_id: string): CairnError =>
   new CairnError('ENTITY_GONE', `execution ${execution_id} existed and is gone: an id is never used twice`);
 
 /** Refuses an id that is taken: by another execution, or by one that is gone. */
-function sameExecution(
-  row: ExecutionRow,
-  input: In<'create'>,
-  sent_hash: string | null,
-  agent_id: string,
-): Execution {
+function sameExecution(row: ExecutionRow, input: In<'create'>, sent_hash: string | null, agent_id: string): Execution {
   const { execution_id } = row;
   if (row.deleted_at !== null) {
     throw goneExecution(execution_id);
@@ -158,13 +153,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Execution
       );
       await insertExecution(tx, row);
       const facts = { agent_id, status: row.status };
-      appendEvent(
-        work,
-        'cairn.execution.created',
-        { type: 'execution', id: execution_id },
-        facts,
-        trajectory_id,
-      );
+      appendEvent(work, 'cairn.execution.created', { type: 'execution', id: execution_id }, facts, trajectory_id);
       return showExecution(row);
     },
     remember: ({ execution_id }) => execution_id,
@@ -213,13 +202,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Execution
       if (!changed) return showExecution(row);
       await updateExecution(tx, execution_id, { ...after, updated_at: now });
       const facts = { fields: Object.keys(fields), status };
-      appendEvent(
-        work,
-        'cairn.execution.updated',
-        { type: 'execution', id: execution_id },
-        facts,
-        row.trajectory_id,
-      );
+      appendEvent(work, 'cairn.execution.updated', { type: 'execution', id: execution_id }, facts, row.trajectory_id);
       return showExecution({ ...row, ...after, updated_at: now });
     },
     remember: () => execution_id,

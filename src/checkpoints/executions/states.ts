@@ -35,8 +35,7 @@ export function* statesFrom(
       for (const part of onLine.get(line) ?? [])
         if (part.added <= revision && part.removed > revision) shown.push({ ...part, depth });
       const base = bases.get(line);
-      segment =
-        base && base.base_line !== null ? { line: base.base_line, revision: base.base_revision! } : undefined;
+      segment = base && base.base_line !== null ? { line: base.base_line, revision: base.base_revision! } : undefined;
     }
     return stateOf(shown, rest, false);
   };

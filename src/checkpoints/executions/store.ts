@@ -156,11 +156,7 @@ function where(filter: ExecutionFilter): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listExecutions(
-  query: Query,
-  filter: ExecutionFilter,
-  page: KeysetPage,
-): Promise<ExecutionRow[]> {
+export function listExecutions(query: Query, filter: ExecutionFilter, page: KeysetPage): Promise<ExecutionRow[]> {
   return query.all<ExecutionRow>(
     sql`SELECT e.* FROM executions e WHERE ${where(filter)}${keyset(sql`e.execution_id`, page)}`,
   );

@@ -19,13 +19,7 @@ import { type Rest, snapshotOf } from '../states/snapshot-state.js';
 import { insertParts, thoughtBodies } from '../states/store.js';
 import type { ThinkingExecution, ThoughtMeasures } from '../states/thought-docs.js';
 import { measureThoughts } from '../states/thought-measures.js';
-import {
-  type BundledCheckpoint,
-  type BundledExecution,
-  bundleSteps,
-  readSteps,
-  sameBundleSteps,
-} from './bundle.js';
+import { type BundledCheckpoint, type BundledExecution, bundleSteps, readSteps, sameBundleSteps } from './bundle.js';
 import { readContents, storedBytes } from './contents.js';
 import type { executions as operations } from './contract.js';
 import { type LaidOut, layOut } from './layout.js';
@@ -97,10 +91,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
   const foreign = checkpoints.find(({ summary }) => summary.agent_id !== execution.agent_id);
   if (foreign) {
     const { id, agent_id: named } = foreign.summary;
-    throw new CairnError(
-      'INVALID_INPUT',
-      `checkpoint ${id} of the bundle is of agent ${named}, its execution is not`,
-    );
+    throw new CairnError('INVALID_INPUT', `checkpoint ${id} of the bundle is of agent ${named}, its execution is not`);
   }
   const again = async (query: Query) => showExecution(await openExecution(query, execution_id));
   if ((await keptAnswer(call, input)) !== undefined) return again(call.driver.at(tenant));
@@ -156,21 +147,13 @@ async function insertLaidOut(
   await insertCheckpoints(tx, laidOut.rows);
   await insertParts(tx, execution, laidOut.parts, measures);
   for (const { checkpoint_id, writes } of laidOut.writes) {
-    const rows = writes.map(({ index, value, ...write }) => ({
-      ...write,
-      place: index,
-      value: canonical(value),
-    }));
+    const rows = writes.map(({ index, value, ...write }) => ({ ...write, place: index, value: canonical(value) }));
     await insertWrites(tx, { checkpoint_id, execution_id }, 0, rows);
   }
 }
 
 /** The execution that has this id already, if it is the same to the last byte. */
-async function sameExecution(
-  call: Call,
-  execution_id: string,
-  given: Bundle,
-): Promise<Execution | undefined> {
+async function sameExecution(call: Call, execution_id: string, given: Bundle): Promise<Execution | undefined> {
   const row = await findExecution(call.driver.at(call.tenant), execution_id);
   if (!row) return undefined;
   if (row.deleted_at !== null) throw goneExecution(execution_id);

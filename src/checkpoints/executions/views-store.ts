@@ -37,10 +37,7 @@ export interface CheckpointFigures {
   readonly branches: number;
 }
 
-export async function checkpointFigures(
-  query: Query,
-  { execution_id, revision }: Until,
-): Promise<CheckpointFigures> {
+export async function checkpointFigures(query: Query, { execution_id, revision }: Until): Promise<CheckpointFigures> {
   const row = await query.get<CheckpointFigures>(
     sql`SELECT COUNT(*) AS checkpoints, COUNT(CASE WHEN is_branch = 1 THEN 1 END) AS branches
         FROM checkpoints WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} AND revision <= ${revision}`,

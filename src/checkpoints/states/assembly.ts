@@ -57,10 +57,7 @@ function showOver(parts: readonly StoredPart[]): Shown {
 /** With `retained` the values are frozen, so that states to come can be compared with them. */
 export function assemble(parts: readonly StoredPart[], retained: boolean): Assembly {
   const shown = show(parts);
-  const refOf = ({ line, added, ordinal }: StoredPart): Ref => ({
-    stamp: { line, revision: added },
-    ordinal,
-  });
+  const refOf = ({ line, added, ordinal }: StoredPart): Ref => ({ stamp: { line, revision: added }, ordinal });
   const read = (part: StoredPart): Json => {
     if (part.parsed !== undefined) return part.parsed;
     const value = JSON.parse(part.value!) as Json;

@@ -1,13 +1,7 @@
 /** What a document brought along that has no column: members that Cairn does not know, and the diff it came with. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
-import {
-  type Checkpoint,
-  checkpoint,
-  checkpointMetadata,
-  parentLink,
-  unknownMembers,
-} from '../checkpoints/model.js';
+import { type Checkpoint, checkpoint, checkpointMetadata, parentLink, unknownMembers } from '../checkpoints/model.js';
 import { type Bundle, bundle } from '../executions/model.js';
 
 /** Of a checkpoint, by the part of the document that they are in. */

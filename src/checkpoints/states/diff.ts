@@ -54,17 +54,10 @@ function compareLists(a: readonly Json[], b: readonly Json[], path: string, to: 
 }
 
 /** Elements that stayed what they are and changed inside are descended into, the others are replaced. */
-function compareStretch(
-  a: readonly Json[],
-  b: readonly Json[],
-  hunk: Hunk,
-  path: string,
-  to: Comparison,
-): void {
+function compareStretch(a: readonly Json[], b: readonly Json[], hunk: Hunk, path: string, to: Comparison): void {
   const length = hunk.end - hunk.start;
   const evenly = length === hunk.to - hunk.from;
-  const inside = (i: number) =>
-    (evenly ? isSameThing : hasSameId)(a[hunk.start + i]!, b[hunk.from + i]!, to.same);
+  const inside = (i: number) => (evenly ? isSameThing : hasSameId)(a[hunk.start + i]!, b[hunk.from + i]!, to.same);
   let done = 0;
   let i = 0;
   const replaceUntil = (end: number, newEnd: number) => {

@@ -15,8 +15,7 @@ export function patchesOf(node: ListNode, hunks: readonly Hunk[], sent: readonly
   let run = 0;
   let start = 0;
   for (const hunk of hunks) {
-    while (run < node.runs.length && start + node.runs[run]!.length <= hunk.start)
-      start += node.runs[run++]!.length;
+    while (run < node.runs.length && start + node.runs[run]!.length <= hunk.start) start += node.runs[run++]!.length;
     let end = run;
     let until = start;
     // The part that the hunk begins in, if it does not begin between two, and those that it takes elements out of.
@@ -54,11 +53,7 @@ export interface Room {
 }
 
 /** The positions of what goes, and behind them others in the room that is left. */
-export function positionsFor(
-  count: number,
-  replaced: readonly Run[],
-  { after, before }: Room,
-): number[] | undefined {
+export function positionsFor(count: number, replaced: readonly Run[], { after, before }: Room): number[] | undefined {
   const positions = replaced.slice(0, count).map(({ position }) => position);
   const more = count - positions.length;
   if (more === 0) return positions;

@@ -15,14 +15,7 @@ export const GAP = 2 ** 20;
 export const CONTAINERS_PER_REVISION = 2 ** 20;
 
 /** The lists and the object that every state has, which are no parts of anything. */
-export const ROOTS = {
-  thoughts: 1,
-  tool_calls: 2,
-  messages: 3,
-  variables: 4,
-  memory: 5,
-  pending: 6,
-} as const;
+export const ROOTS = { thoughts: 1, tool_calls: 2, messages: 3, variables: 4, memory: 5, pending: 6 } as const;
 
 /** What wrote a part. A new part gets its numbers within the transaction that stores it. */
 export interface Stamp {

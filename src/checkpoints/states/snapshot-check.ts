@@ -62,9 +62,7 @@ function lighter<T>(part: T, name: string, pick: Unseen): T {
 }
 
 function newMembers(variables: Record<string, unknown>, seen: WeakSet<object>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(variables).filter(([, value]) => isNew(value, seen)),
-  ) as JsonObject;
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => isNew(value, seen))) as JsonObject;
 }
 
 /** The schema saw shorter lists. */
@@ -76,9 +74,6 @@ function checkLengths({ thought_chain, context, tool_state }: Snapshot, what: st
     tool_state.completed.length,
   );
   if (longest > MAX_ENTRIES) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `${what}: a list has ${longest} entries, the limit is ${MAX_ENTRIES}`,
-    );
+    throw new CairnError('INVALID_INPUT', `${what}: a list has ${longest} entries, the limit is ${MAX_ENTRIES}`);
   }
 }

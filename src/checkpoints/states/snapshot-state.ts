@@ -81,9 +81,7 @@ export function snapshotOf(state: State): Snapshot {
       ...others?.context,
       messages: state.messages.value as unknown as Snapshot['context']['messages'],
       variables: state.variables.value,
-      ...(memory
-        ? { memory: state.memory.value as unknown as NonNullable<Snapshot['context']['memory']> }
-        : {}),
+      ...(memory ? { memory: state.memory.value as unknown as NonNullable<Snapshot['context']['memory']> } : {}),
     },
     tool_state: {
       ...others?.tool_state,
@@ -117,9 +115,7 @@ const parts = {
       memory: someList.optional(),
     }),
   ),
-  tool_state: open(
-    z.strictObject({ last_tool_call_id: anyId.optional(), pending: someList, completed: someList }),
-  ),
+  tool_state: open(z.strictObject({ last_tool_call_id: anyId.optional(), pending: someList, completed: someList })),
 };
 const frame = open(z.strictObject(parts));
 
@@ -147,8 +143,7 @@ export function unknownIn(state: State): Set<string> {
     for (const name of Object.keys(others)) found.add(`${part} ${name}`);
   for (const [list, schema] of Object.entries(elementOf) as [keyof typeof elementOf, z.ZodObject][])
     for (const element of state[list].value)
-      for (const name of Object.keys(unknownMembers(schema, element as object) ?? {}))
-        found.add(`${list} ${name}`);
+      for (const name of Object.keys(unknownMembers(schema, element as object) ?? {})) found.add(`${list} ${name}`);
   return found;
 }
 
@@ -171,8 +166,7 @@ function othersOf(framed: z.output<typeof frame>, unknown: Unknown): Others | un
     unknown.note(part, found, () => (part === 'snapshot' ? part : `snapshot.${part}`));
   };
   take('snapshot', frame, framed);
-  for (const part of ['thought_chain', 'context', 'tool_state'] as const)
-    take(part, parts[part], framed[part]);
+  for (const part of ['thought_chain', 'context', 'tool_state'] as const) take(part, parts[part], framed[part]);
   return Object.keys(others).length === 0 ? undefined : others;
 }
 
@@ -204,29 +198,19 @@ export function* nextSteps(before: State, sent: unknown): Steps<NextState> {
   };
   const size = sizeOf(state);
   if (size > MAX_STATE_BYTES) {
-    throw new CairnError(
-      'TOO_LARGE',
-      `the snapshot is ${size} characters of JSON, the limit is ${MAX_STATE_BYTES}`,
-    );
+    throw new CairnError('TOO_LARGE', `the snapshot is ${size} characters of JSON, the limit is ${MAX_STATE_BYTES}`);
   }
   return { state, stamp: editing.stamp, added: editing.added, ended: editing.ended, unknown };
 }
 
 function* nextList(
-  {
-    editing,
-    before,
-    unknown,
-  }: { readonly editing: Editing; readonly before: State; readonly unknown: Unknown },
+  { editing, before, unknown }: { readonly editing: Editing; readonly before: State; readonly unknown: Unknown },
   name: ListName,
   path: string,
   elements: readonly unknown[],
 ): Steps<ListNode> {
   if (elements.length > MAX_ENTRIES) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `${path} has ${elements.length} entries, the limit is ${MAX_ENTRIES}`,
-    );
+    throw new CairnError('INVALID_INPUT', `${path} has ${elements.length} entries, the limit is ${MAX_ENTRIES}`);
   }
   editing.check = (element) => {
     const place = () => `${path}[${elements.findIndex((each) => Object.is(each, element))}]`;

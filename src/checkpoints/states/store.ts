@@ -19,13 +19,7 @@ import { insertThoughtDocs, type ThinkingExecution, type ThoughtMeasures } from 
 /** Where a part that shows to this day ends; an index names the same number. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
 
-const placed = {
-  execution_id: 'text',
-  line: 'bigint',
-  added: 'bigint',
-  ordinal: 'bigint',
-  removed: 'bigint',
-} as const;
+const placed = { execution_id: 'text', line: 'bigint', added: 'bigint', ordinal: 'bigint', removed: 'bigint' } as const;
 
 const items: Table = {
   name: 'checkpoint_items',
@@ -102,14 +96,7 @@ export function rowsOf(tenant: string, owner: Owner, edit: Edit, stamp: Stamp): 
       const call = elementOf<ToolCall>(part);
       const { tool_id, success, duration_ms } = call;
       const found = [tool_id, success ? 1 : 0, duration_ms, body(part)];
-      rows.tool_calls.push([
-        tenant,
-        checkpoint_id,
-        owner.toolCallId(call),
-        ...place,
-        part.position,
-        ...found,
-      ]);
+      rows.tool_calls.push([tenant, checkpoint_id, owner.toolCallId(call), ...place, part.position, ...found]);
     } else {
       const child = part.child === null ? null : containerNumber(part.child);
       const slot = [containerNumber(part.parent), part.key, part.position];
@@ -142,8 +129,7 @@ const ORDINAL = { items: 4, thoughts: 6, tool_calls: 6 } as const;
 export function endable(rows: PartRows): ReadonlyMap<number, (revision: number) => void> {
   const ends = new Map<number, (revision: number) => void>();
   for (const [name, ordinal] of Object.entries(ORDINAL) as [keyof PartRows, number][]) {
-    for (const row of rows[name])
-      ends.set(row[ordinal] as number, (revision) => void (row[ordinal + 1] = revision));
+    for (const row of rows[name]) ends.set(row[ordinal] as number, (revision) => void (row[ordinal + 1] = revision));
   }
   return ends;
 }
@@ -152,8 +138,7 @@ export function endable(rows: PartRows): ReadonlyMap<number, (revision: number) 
 const THOUGHT = { checkpoint_id: 1, body: 11 } as const;
 
 /** The thoughts among these, as they are stored. */
-export const thoughtBodies = ({ thoughts: rows }: PartRows): string[] =>
-  rows.map((row) => row[THOUGHT.body] as string);
+export const thoughtBodies = ({ thoughts: rows }: PartRows): string[] => rows.map((row) => row[THOUGHT.body] as string);
 
 /** The thoughts that an edit adds, as they will be stored. */
 export const addedThoughts = ({ added }: Pick<Edit, 'added'>): string[] =>
@@ -176,12 +161,7 @@ export async function insertParts(
 }
 
 /** Ends what an edit replaces or takes out. What is of another line stays: others see it. */
-export async function endParts(
-  tx: Tx,
-  execution_id: string,
-  edit: Edit,
-  { line, revision }: Stamp,
-): Promise<void> {
+export async function endParts(tx: Tx, execution_id: string, edit: Edit, { line, revision }: Stamp): Promise<void> {
   for (const { parent, ref } of edit.ended) {
     if (ref.stamp.line !== line) continue;
     const at = sql`SET removed = ${revision} WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}
@@ -252,19 +232,7 @@ const shown = (
   child: number | null,
   value: string | null,
   parsed?: Json,
-): StoredPart => ({
-  depth: 0,
-  line: 0,
-  added: 0,
-  ordinal: 0,
-  parent,
-  key,
-  position,
-  kind,
-  child,
-  value,
-  parsed,
-});
+): StoredPart => ({ depth: 0, line: 0, added: 0, ordinal: 0, parent, key, position, kind, child, value, parsed });
 
 function unpack(rows: readonly SlimRow[]): StoredPart[] {
   const parts: StoredPart[] = [];

@@ -9,8 +9,7 @@ import type { Thought } from '../checkpoints/model.js';
 const THOUGHT_MARK = '\u001f';
 
 /** The content_id of a thought: by the checkpoint that brought it, which is another one once that is pruned. */
-export const thoughtContent = (checkpoint_id: string, id: string): string =>
-  `${checkpoint_id}${THOUGHT_MARK}${id}`;
+export const thoughtContent = (checkpoint_id: string, id: string): string => `${checkpoint_id}${THOUGHT_MARK}${id}`;
 
 /** A content_id of a thought as checkpoint and id. */
 export function thoughtOf(content_id: string): [checkpoint_id: string, id: string] {

@@ -30,8 +30,7 @@ const isCut = (value: Json): value is JsonObject | Json[] =>
 function* growMember(editing: Editing, parent: ContainerId, key: string, sent: unknown): Steps<Node> {
   const slot = { parent, key, position: 0 };
   const fault = textFault(key);
-  if (fault)
-    throw new CairnError('INVALID_INPUT', `a name in snapshot.context.variables is refused: ${fault}`);
+  if (fault) throw new CairnError('INVALID_INPUT', `a name in snapshot.context.variables is refused: ${fault}`);
   const value = editing.keep(sent);
   if (isCut(value)) return yield* growCut(editing, slot, value);
   const text = canonical(value);
@@ -57,11 +56,7 @@ function* growCut(
   return { ...objectNode(id, members, ref), ref };
 }
 
-export function objectNode(
-  id: ContainerId,
-  members: ReadonlyMap<string, Node>,
-  ref: ObjectNode['ref'],
-): ObjectNode {
+export function objectNode(id: ContainerId, members: ReadonlyMap<string, Node>, ref: ObjectNode['ref']): ObjectNode {
   const value: JsonObject = {};
   let size = 0;
   for (const [key, member] of members) {
@@ -72,11 +67,7 @@ export function objectNode(
 }
 
 /** The object as it was sent; the same node when nothing in it differs. */
-export function* updateObject(
-  editing: Editing,
-  node: ObjectNode,
-  sent: Record<string, unknown>,
-): Steps<ObjectNode> {
+export function* updateObject(editing: Editing, node: ObjectNode, sent: Record<string, unknown>): Steps<ObjectNode> {
   let members: Map<string, Node> | undefined;
   let found = 0;
   for (const key of Object.keys(sent)) {
@@ -101,13 +92,7 @@ export function* updateObject(
   return members ? objectNode(node.id, members, node.ref) : node;
 }
 
-function* updateMember(
-  editing: Editing,
-  parent: ContainerId,
-  key: string,
-  node: Node,
-  sent: unknown,
-): Steps<Node> {
+function* updateMember(editing: Editing, parent: ContainerId, key: string, node: Node, sent: unknown): Steps<Node> {
   const updated = yield* updateInPlace(editing, node, sent);
   if (updated) return updated;
   endNode(editing, { parent, key, position: 0 }, node, false);
@@ -131,8 +116,7 @@ function* updateInPlace(editing: Editing, node: Node, sent: unknown): Steps<Node
 function endNode(editing: Editing, slot: Slot, node: Node, inner: boolean): void {
   if (node.ref) editing.end(slot, node.ref, inner);
   if (node.kind === 'object') {
-    for (const [key, member] of node.members)
-      endNode(editing, { parent: node.id, key, position: 0 }, member, true);
+    for (const [key, member] of node.members) endNode(editing, { parent: node.id, key, position: 0 }, member, true);
   } else if (node.kind === 'list') endRuns(editing, node.id, node.runs, true);
 }
 
@@ -142,8 +126,7 @@ const isApart = (id: ContainerId): boolean => typeof id === 'number' && id !== R
 function* growList(editing: Editing, id: ContainerId, elements: readonly unknown[]): Steps<ListNode> {
   const kept = yield* keptOf(editing, elements);
   const runs: Run[] = [];
-  for (const group of yield* stretches(id, kept))
-    runs.push(yield* growRun(editing, id, group, runs.length * GAP));
+  for (const group of yield* stretches(id, kept)) runs.push(yield* growRun(editing, id, group, runs.length * GAP));
   return listNode(id, kept, runs, null);
 }
 
@@ -187,12 +170,7 @@ function* stretches(id: ContainerId, elements: readonly Json[]): Steps<Json[][]>
   return made;
 }
 
-function* growRun(
-  editing: Editing,
-  parent: ContainerId,
-  group: readonly Json[],
-  position: number,
-): Steps<Run> {
+function* growRun(editing: Editing, parent: ContainerId, group: readonly Json[], position: number): Steps<Run> {
   yield;
   const slot = { parent, key: null, position };
   const [first] = group;
@@ -277,12 +255,7 @@ function* replaceRuns(
 }
 
 /** One element in the place of another: within it only what differs, if it is cut and stays of its kind. */
-function* replaceRun(
-  editing: Editing,
-  parent: ContainerId,
-  run: Run,
-  sent: unknown,
-): Steps<{ run: Run; value: Json }> {
+function* replaceRun(editing: Editing, parent: ContainerId, run: Run, sent: unknown): Steps<{ run: Run; value: Json }> {
   const updated = run.node ? ((yield* updateInPlace(editing, run.node, sent)) as Run['node']) : undefined;
   if (updated) return { run: { ...run, node: updated, size: updated.size }, value: updated.value as Json };
   endRuns(editing, parent, [run], false);

@@ -82,9 +82,7 @@ export class Views {
     const { line, added, removed } = part;
     const first = this.#firstFrom(line, added);
     if (first !== undefined && first < removed) return true;
-    const branches = this.#branches
-      .get(line)
-      ?.filter(({ revision }) => revision >= added && revision < removed);
+    const branches = this.#branches.get(line)?.filter(({ revision }) => revision >= added && revision < removed);
     if (!branches || branches.length === 0) return false;
     const places = this.#placesOf(part);
     if (!places) return false;

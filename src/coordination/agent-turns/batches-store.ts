@@ -25,9 +25,7 @@ export function insertBatch(tx: Tx, row: BatchRow): Promise<void> {
 }
 
 export function findBatch(query: Query, batch_id: string): Promise<BatchRow | undefined> {
-  return query.get<BatchRow>(
-    sql`SELECT * FROM turn_batches WHERE tenant_id = ${TENANT} AND batch_id = ${batch_id}`,
-  );
+  return query.get<BatchRow>(sql`SELECT * FROM turn_batches WHERE tenant_id = ${TENANT} AND batch_id = ${batch_id}`);
 }
 
 /** Locked before any of its agent_turns, so that who ends the last of them ends the batch. */

@@ -52,12 +52,7 @@ export async function heldAt(query: Query, { box, revision }: BoxAt): Promise<He
  * The cards of some boxes as they were shown at a moment, one box after the other: without those of an output that had
  * expired by then. Refuses when another was erased.
  */
-export async function cardsAt(
-  call: Call,
-  query: Query,
-  boxes: readonly Held[],
-  moment: number,
-): Promise<Card[]> {
+export async function cardsAt(call: Call, query: Query, boxes: readonly Held[], moment: number): Promise<Card[]> {
   const shown = await hydrateViews(call, query, boxes, 'cards: replace the boxes by shorter ones', moment);
   const missing = shown.flatMap((one, i) => (boxes[i]!.row.sealed_at === null ? [] : one.missing));
   const open = shown.flatMap((one, i) => (boxes[i]!.row.sealed_at === null ? one.missing : []));

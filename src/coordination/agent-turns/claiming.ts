@@ -23,9 +23,7 @@ type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['o
 
 const keys = ({ profile_name, agent_id, agent_turn_id }: Claimable): string[] => {
   if (agent_id !== undefined) return [`agent:${agent_id}`];
-  return [
-    profile_name === undefined || agent_turn_id !== undefined ? 'agent_turns' : `profile:${profile_name}`,
-  ];
+  return [profile_name === undefined || agent_turn_id !== undefined ? 'agent_turns' : `profile:${profile_name}`];
 };
 
 /** Thrown so that the look in vain is not remembered as the answer to an idempotency key. */
@@ -34,11 +32,7 @@ class NothingThere extends Error {}
 export async function claim(call: Call, input: In<'claim'>): Promise<Out<'claim'>> {
   const { driver, tenant } = call;
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id;
-  const wanted: Claimable = {
-    profile_name: input.profile_name,
-    agent_id,
-    agent_turn_id: input.agent_turn_id,
-  };
+  const wanted: Claimable = { profile_name: input.profile_name, agent_id, agent_turn_id: input.agent_turn_id };
   // A worker that fell silent has given up its turn, whether or not somebody has noticed: so it is noticed first.
   const attempt = async (): Promise<AgentTurn | undefined> => {
     // Most looks find nothing, and need no transaction to see it; but a guard is checked in one.

@@ -86,20 +86,12 @@ export const agent_turns = {
     method: 'POST',
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/append',
     input: z.strictObject({ ...heldTurn, cards: z.array(cardInput).min(1).max(100) }),
-    output: z.object({
-      output_box_id: z.string(),
-      revision: z.int(),
-      length: z.int(),
-      cards: z.array(card),
-    }),
+    output: z.object({ output_box_id: z.string(), revision: z.int(), length: z.int(), cards: z.array(card) }),
     access: 'write',
     touches: ['parties', reads('Card', 'named')],
     event: 'cairn.agent_turn.appended',
     summary: 'Append cards to the output box: by the holder alone.',
-    example: {
-      ...held,
-      cards: [{ content: 'I see.', metadata: { type: 'agent.thought', role: 'assistant' } }],
-    },
+    example: { ...held, cards: [{ content: 'I see.', metadata: { type: 'agent.thought', role: 'assistant' } }] },
   }),
   replace_box: operation({
     method: 'POST',
@@ -113,8 +105,7 @@ export const agent_turns = {
     access: 'write',
     touches: 'parties',
     event: 'cairn.agent_turn.box_replaced',
-    summary:
-      'Put a new box in the place of the context or the output, such as a shorter one. The old one stays.',
+    summary: 'Put a new box in the place of the context or the output, such as a shorter one. The old one stays.',
     example: { ...held, box: 'context', card_ids: ['card-1'] },
   }),
   suspend: operation({

@@ -39,8 +39,7 @@ async function siblingsOf(tx: Tx, turns: readonly AgentTurnView[]): Promise<stri
   for (const batch_id of batches) {
     const batch = await findBatch(tx, batch_id);
     if (batch?.fail_fast !== 1 || batch.ended_at !== null) continue;
-    for (const task of await turnsOfBatch(tx, batch_id))
-      if (task.ended_at === null) open.push(task.agent_turn_id);
+    for (const task of await turnsOfBatch(tx, batch_id)) if (task.ended_at === null) open.push(task.agent_turn_id);
   }
   return open;
 }
@@ -191,11 +190,7 @@ async function freeAgent(tx: Tx, agent_id: string, trajectory_id: string, now: n
 }
 
 /** Ends a batch if it is time, and says which of its tasks are stopped by that. */
-export async function settleBatch(
-  work: Work,
-  batch_id: string,
-  overdue: boolean,
-): Promise<[string, TurnEnd][]> {
+export async function settleBatch(work: Work, batch_id: string, overdue: boolean): Promise<[string, TurnEnd][]> {
   const { tx, now } = work;
   const batch = await lockBatch(tx, batch_id);
   if (!batch || batch.ended_at !== null) return [];

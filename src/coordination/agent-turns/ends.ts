@@ -32,11 +32,7 @@ interface Ending {
 }
 
 /** Ends a turn that is held, and erases after the commit what ended with it. The same again is answered with the turn. */
-async function endHeld(
-  call: Call,
-  input: TurnGuard,
-  { status, bytes, end, isSame }: Ending,
-): Promise<AgentTurn> {
+async function endHeld(call: Call, input: TurnGuard, { status, bytes, end, isSame }: Ending): Promise<AgentTurn> {
   const { agent_turn_id, turn_epoch } = input;
   const { turn, ended } = await change<{ turn: AgentTurn; ended: readonly string[] }>(call, {
     input,
@@ -62,9 +58,7 @@ async function endHeld(
 }
 
 const endedOtherwise = ({ agent_turn_id, status }: AgentTurnView): CairnError =>
-  new CairnError('STATE_CONFLICT', `agent_turn ${agent_turn_id} is ${status} already, and ended otherwise`, {
-    status,
-  });
+  new CairnError('STATE_CONFLICT', `agent_turn ${agent_turn_id} is ${status} already, and ended otherwise`, { status });
 
 export async function complete(call: Call, input: In<'complete'>): Promise<AgentTurn> {
   const { status = 'success', artifact_ids = [] } = input;
@@ -102,9 +96,7 @@ export const fail = (call: Call, input: In<'fail'>): Promise<AgentTurn> =>
     bytes: input.error.message.length,
     end: async () => ({ status: 'failed', error: input.error }),
     isSame: async (_, { status, error }) =>
-      status === 'failed' &&
-      error !== null &&
-      canonical(JSON.parse(error) as Json) === canonical(input.error as Json),
+      status === 'failed' && error !== null && canonical(JSON.parse(error) as Json) === canonical(input.error as Json),
   });
 
 /** By its delegator or the tenant, and by the agent itself; whoever holds it is late from then on. */
@@ -117,18 +109,11 @@ export async function stop(call: Call, input: In<'stop'>): Promise<AgentTurn> {
       const locked = await lockForEnding(tx, [input.agent_turn_id], 'stopped');
       const known = locked.get(input.agent_turn_id)!;
       if (hasEnded(known.status) && known.status !== 'stopped') {
-        throw new CairnError(
-          'STATE_CONFLICT',
-          `agent_turn ${known.agent_turn_id} is ${known.status} already`,
-          {
-            status: known.status,
-          },
-        );
+        throw new CairnError('STATE_CONFLICT', `agent_turn ${known.agent_turn_id} is ${known.status} already`, {
+          status: known.status,
+        });
       }
-      const end: TurnEnd = {
-        status: 'stopped',
-        error: { code: 'STOPPED', message: input.reason ?? 'it was stopped' },
-      };
+      const end: TurnEnd = { status: 'stopped', error: { code: 'STOPPED', message: input.reason ?? 'it was stopped' } };
       const holders = await endTurns(work, locked, new Map([[input.agent_turn_id, end]]));
       return { turn: await readTurn(call, tx, input.agent_turn_id), ended: holders };
     },

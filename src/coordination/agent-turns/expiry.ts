@@ -36,12 +36,7 @@ async function dispatchAgain(work: Work, agent_turn_id: string, reason: string):
   const turn = await lockAgentTurn(tx, agent_turn_id);
   if (!turn || (turn.status !== 'running' && turn.status !== 'suspended')) return;
   const { worker_id, turn_epoch } = turn;
-  const change = {
-    status: 'dispatched',
-    turn_epoch: turn_epoch + 1,
-    worker_id: null,
-    dispatched_at: now,
-  } as const;
+  const change = { status: 'dispatched', turn_epoch: turn_epoch + 1, worker_id: null, dispatched_at: now } as const;
   const again = await changeAgentTurn(tx, turn, change, now);
   await endLease(tx, 'agent_turn', agent_turn_id);
   journalTurn(work, again, 'lost', { reason, worker_id });

@@ -31,10 +31,7 @@ async function readyFork(
   const { call, tx } = work;
   const target_ref = input.profile_name ?? turn.profile_name;
   if (target_ref === null) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `agent_turn ${turn.agent_turn_id} has no profile: give profile_name`,
-    );
+    throw new CairnError('INVALID_INPUT', `agent_turn ${turn.agent_turn_id} has no profile: give profile_name`);
   }
   const task = { target_strategy: 'new', target_ref, instruction: '' } as const;
   const target = await targetOf(work, task, source);
@@ -48,11 +45,7 @@ async function readyFork(
 }
 
 /** What is to be left out must be there: else the new one would see what it was not to see, under another id. */
-async function refuseAbsent(
-  { call, tx }: Work,
-  boxes: readonly BoxRow[],
-  card_ids: readonly string[],
-): Promise<void> {
+async function refuseAbsent({ call, tx }: Work, boxes: readonly BoxRow[], card_ids: readonly string[]): Promise<void> {
   const present = new Set<string>();
   for (const { box_id } of card_ids.length === 0 ? [] : boxes) {
     const { entered } = await standingOf(tx, box_id, card_ids, call.driver.now());
@@ -104,8 +97,7 @@ export async function fork(call: Call, input: In): Promise<AgentTurn> {
       await registerTarget(work, ready.target);
       // The instruction that it had gives way to a new one.
       const old = turn.instruction_card_id;
-      const without =
-        instruction === undefined || old === null ? without_card_ids : [...without_card_ids, old];
+      const without = instruction === undefined || old === null ? without_card_ids : [...without_card_ids, old];
       const options = {
         channel_id: input.channel_id ?? turn.channel_id,
         trajectory_id: await parentFor(tx, turn),

@@ -176,13 +176,7 @@ async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boole
       await insertStep(tx, turn.agent_turn_id, step);
       const facts = { step: step.step, turn_epoch: step.turn_epoch, format, content_hash };
       const { agent_turn_id, trajectory_id } = turn;
-      appendEvent(
-        work,
-        'cairn.agent_turn.hydrated',
-        { type: 'agent_turn', id: agent_turn_id },
-        facts,
-        trajectory_id,
-      );
+      appendEvent(work, 'cairn.agent_turn.hydrated', { type: 'agent_turn', id: agent_turn_id }, facts, trajectory_id);
       return answer(turn, step, view.prompt);
     },
     remember: ({ step }) => step,
@@ -233,9 +227,7 @@ async function refusePrompt(call: Call, turn: AgentTurnRow): Promise<void> {
 }
 
 export async function replay(call: Call, { agent_turn_id, step }: In<'replay'>): Promise<Hydrated> {
-  const script = await call.driver.snapshot(call.tenant, (query) =>
-    scriptOf(call, query, agent_turn_id, step),
-  );
+  const script = await call.driver.snapshot(call.tenant, (query) => scriptOf(call, query, agent_turn_id, step));
   await refusePrompt(call, script.turn);
   return asRecorded(await renderApart(call, script), script.step);
 }

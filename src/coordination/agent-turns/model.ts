@@ -101,11 +101,7 @@ export const dispatchAnswer = z
       delegation_id: z.string(),
       channel_id: z.string().nullable(),
     }),
-    z.object({
-      status: z.enum(['busy', 'rejected']),
-      error_code: z.string(),
-      message: z.string(),
-    }),
+    z.object({ status: z.enum(['busy', 'rejected']), error_code: z.string(), message: z.string() }),
   ])
   .meta({ id: 'DispatchAnswer' });
 export type DispatchAnswer = z.output<typeof dispatchAnswer>;

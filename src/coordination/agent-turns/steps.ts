@@ -78,19 +78,14 @@ export async function appendCards(
 }
 
 /** One result per call within an output box; the same card again is the same result. */
-async function refuseSecondResults(
-  { tx }: Work,
-  box_id: string,
-  prepared: readonly PreparedCard[],
-): Promise<void> {
+async function refuseSecondResults({ tx }: Work, box_id: string, prepared: readonly PreparedCard[]): Promise<void> {
   const results = prepared.filter(isResult);
   if (results.length === 0) return;
   const ids = results.map(({ input }) => input.tool_call_id!);
   const own = new Set(results.map(({ input }) => input.card_id));
   const known = await resultsIn(tx, box_id, ids);
   const there =
-    ids.find((id, i) => ids.indexOf(id) !== i) ??
-    known.find(({ card_id }) => !own.has(card_id))?.tool_call_id;
+    ids.find((id, i) => ids.indexOf(id) !== i) ?? known.find(({ card_id }) => !own.has(card_id))?.tool_call_id;
   if (there === undefined) return;
   throw new CairnError(
     'TOOL_RESULT_EXISTS',
@@ -114,20 +109,14 @@ export async function append(call: Call, input: In<'append'>): Promise<Out<'appe
       const { revision, length, cards, appended } = done;
       const facts = { output_box_id, revision, length, card_ids: cards.map(({ card_id }) => card_id) };
       const packet_type = 'cairn.agent_turn.appended';
-      if (appended)
-        appendEvent(work, packet_type, { type: 'agent_turn', id: agent_turn_id }, facts, trajectory_id);
+      if (appended) appendEvent(work, packet_type, { type: 'agent_turn', id: agent_turn_id }, facts, trajectory_id);
       return { output_box_id, revision, length, cards };
     },
     remember: ({ revision, length, cards }) => [revision, length, cards.map(({ card_id }) => card_id)],
     again: async (query, kept) => {
       const [revision, length, ids] = kept as [number, number, string[]];
       const turn = await openTurn(call, query, input.agent_turn_id);
-      return {
-        output_box_id: turn.output_box_id,
-        revision,
-        length,
-        cards: await cardsSeen(call, query, ids),
-      };
+      return { output_box_id: turn.output_box_id, revision, length, cards: await cardsSeen(call, query, ids) };
     },
   });
 }
@@ -157,13 +146,7 @@ export async function replace_box(call: Call, input: In<'replace_box'>): Promise
         turn.agent_id,
       );
       await insertEdges(tx, edges);
-      const facts = {
-        box: input.box,
-        box_id,
-        old_box_id,
-        length: card_ids.length,
-        turn_epoch: turn.turn_epoch,
-      };
+      const facts = { box: input.box, box_id, old_box_id, length: card_ids.length, turn_epoch: turn.turn_epoch };
       const told: NewPacket = {
         ...event(
           work,

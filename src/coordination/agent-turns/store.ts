@@ -1,14 +1,5 @@
 /** agent_turns and their steps: rows in, rows out. */
-import {
-  join,
-  type KeysetPage,
-  type Query,
-  type Sql,
-  sql,
-  type Table,
-  TENANT,
-  type Tx,
-} from '../../driver/index.js';
+import { join, type KeysetPage, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 import type { PromptFormat } from '../../facts/contract.js';
 import type { AgentRow } from '../../identity/index.js';
 import { toIso } from '../../kernel/index.js';
@@ -278,11 +269,7 @@ function listOf({ party, ...equal }: AgentTurnFilter): Parted {
   };
 }
 
-export function listAgentTurns(
-  query: Query,
-  filter: AgentTurnFilter,
-  page: KeysetPage,
-): Promise<AgentTurnView[]> {
+export function listAgentTurns(query: Query, filter: AgentTurnFilter, page: KeysetPage): Promise<AgentTurnView[]> {
   return query.all<AgentTurnView>(
     sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
         WHERE t.tenant_id = ${TENANT} AND ${onPage(listOf(filter), page)}`,
@@ -341,11 +328,7 @@ export interface StepRow {
 }
 
 /** The step asked for, or the last. */
-export function findStep(
-  query: Query,
-  agent_turn_id: string,
-  step: number | undefined,
-): Promise<StepRow | undefined> {
+export function findStep(query: Query, agent_turn_id: string, step: number | undefined): Promise<StepRow | undefined> {
   const which = step === undefined ? sql`` : sql` AND step = ${step}`;
   return query.get<StepRow>(
     sql`SELECT step, turn_epoch, format, context_box_id, context_revision, output_box_id, output_revision,

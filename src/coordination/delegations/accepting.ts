@@ -69,12 +69,7 @@ function offerOf(row: DelegationRow): Offer {
   return { ...kept, task_description: row.task_description!, context };
 }
 
-async function makeTask(
-  work: Work,
-  row: DelegationRow,
-  target: Target,
-  turn: AgentTurnRow | undefined,
-): Promise<void> {
+async function makeTask(work: Work, row: DelegationRow, target: Target, turn: AgentTurnRow | undefined): Promise<void> {
   const { call, tx, now } = work;
   const { delegation_id, channel_id, trajectory_id } = row;
   const from_agent_id = row.from_agent_id!;
@@ -88,10 +83,7 @@ async function makeTask(
   const scope = row.scope_id;
   const given = scope === null ? [] : [await checkScope(work, scope, trajectory_id!, from_agent_id)];
   // Asked once more: what the delegator could see when it offered it may have been taken back.
-  const boxes = [
-    ...given,
-    ...(await visibleBoxes({ ...work, call: asAgent(call, from_agent_id) }, plan.box_ids)),
-  ];
+  const boxes = [...given, ...(await visibleBoxes({ ...work, call: asAgent(call, from_agent_id) }, plan.box_ids))];
   await makeScope(work, row, { child_scope_id, context_box_id, ...placed });
   const filled = { ...placed, ready: { ...ready, boxes } };
   const { agent_turn_id } = await dispatch(work, filled, source, options);

@@ -28,19 +28,12 @@ export const delegations = {
         .describe('It fails when it is not done by then; after an hour unless given'),
       context: jsonObject.optional().describe('What else the other should know: becomes a card'),
       input_box_ids: z.array(anyId).max(100).optional().describe('Boxes that are packed as well'),
-      handover: handoverChoice
-        .optional()
-        .describe('A recipe, or the name of one; "instruction" unless given'),
+      handover: handoverChoice.optional().describe('A recipe, or the name of one; "instruction" unless given'),
       channel_id: anyId.optional(),
     }),
     output: delegation,
     access: 'write',
-    touches: [
-      'parties',
-      reads('Turn', 'scope_id'),
-      reads('Card', 'named'),
-      writes('Trajectory', 'trajectory_id'),
-    ],
+    touches: ['parties', reads('Turn', 'scope_id'), reads('Card', 'named'), writes('Trajectory', 'trajectory_id')],
     // The turns of a scope are given away.
     event: 'cairn.delegation.created',
     status: 201,

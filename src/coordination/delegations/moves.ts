@@ -18,11 +18,7 @@ const NAMES: Readonly<Record<DelegationStatus, string>> = {
 };
 
 /** Tells of a move: in the delegator's trajectory, the agents that it concerns, and whoever waits for its end. */
-export async function journalDelegation(
-  work: Work,
-  row: DelegationRow,
-  facts: JsonObject = {},
-): Promise<void> {
+export async function journalDelegation(work: Work, row: DelegationRow, facts: JsonObject = {}): Promise<void> {
   const { tx } = work;
   const { delegation_id, from_agent_id, to_agent_id, status, agent_turn_id, trajectory_id } = row;
   const said = { from_agent_id, to_agent_id, status, agent_turn_id, ...facts };

@@ -33,11 +33,6 @@ export async function tellParties(work: Work, row: DelegationRow): Promise<void>
     const said = { delegation_id, status, from_agent_id, to_agent_id, trajectory_id, agent_turn_id };
     const other = party === 'to_agent_id' ? from_agent_id : to_agent_id;
     // Of no trajectory: it says nothing that would have to go with one.
-    await sendFromSystem(work, {
-      from_agent_id: other,
-      to_agent_id: told,
-      message_type,
-      payload: canonical(said),
-    });
+    await sendFromSystem(work, { from_agent_id: other, to_agent_id: told, message_type, payload: canonical(said) });
   }
 }

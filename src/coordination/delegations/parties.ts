@@ -12,19 +12,12 @@ import { type DelegationRow, findDelegation, lockDelegation, toDelegation, viewD
 /** For an agent that is no party of it, a delegation does not exist. */
 function present<R extends DelegationRow>(call: Call, delegation_id: string, row: R | undefined): R {
   const { agent_id } = call.caller;
-  if (row && (agent_id === null || agent_id === row.from_agent_id || agent_id === row.to_agent_id))
-    return row;
-  throw new CairnError(
-    'DELEGATION_NOT_FOUND',
-    `there is no delegation ${delegation_id} in tenant ${call.tenant}`,
-  );
+  if (row && (agent_id === null || agent_id === row.from_agent_id || agent_id === row.to_agent_id)) return row;
+  throw new CairnError('DELEGATION_NOT_FOUND', `there is no delegation ${delegation_id} in tenant ${call.tenant}`);
 }
 
-export const openDelegation = async (
-  call: Call,
-  query: Query,
-  delegation_id: string,
-): Promise<DelegationRow> => present(call, delegation_id, await findDelegation(query, delegation_id));
+export const openDelegation = async (call: Call, query: Query, delegation_id: string): Promise<DelegationRow> =>
+  present(call, delegation_id, await findDelegation(query, delegation_id));
 
 export const readDelegation = async (call: Call, query: Query, delegation_id: string): Promise<Delegation> =>
   toDelegation(present(call, delegation_id, await viewDelegation(query, delegation_id, call.driver.now())));
@@ -69,8 +62,7 @@ export async function lockWithTurn(
   }
   if (!known) return undefined;
   const { agent_turn_id } = known;
-  const turns =
-    agent_turn_id === null ? new Map() : await lockForEnding(tx, [agent_turn_id], status ?? 'completed');
+  const turns = agent_turn_id === null ? new Map() : await lockForEnding(tx, [agent_turn_id], status ?? 'completed');
   const row = await lockDelegation(tx, delegation_id);
   return row && { row, turns };
 }

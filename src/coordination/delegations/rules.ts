@@ -15,24 +15,15 @@ const MOVES: Readonly<Record<DelegationStatus, readonly DelegationStatus[]>> = {
 
 export const delegationHasEnded = (status: DelegationStatus): boolean => MOVES[status].length === 0;
 
-export const mayMoveDelegation = (from: DelegationStatus, to: DelegationStatus): boolean =>
-  MOVES[from].includes(to);
+export const mayMoveDelegation = (from: DelegationStatus, to: DelegationStatus): boolean => MOVES[from].includes(to);
 
 /** Refuses a move that is not among those of the state. */
-export function checkDelegationMove(
-  delegation_id: string,
-  from: DelegationStatus,
-  to: DelegationStatus,
-): void {
+export function checkDelegationMove(delegation_id: string, from: DelegationStatus, to: DelegationStatus): void {
   if (mayMoveDelegation(from, to)) return;
   throw stateConflict(delegation_id, from, `cannot become ${to}`);
 }
 
 export function stateConflict(delegation_id: string, status: DelegationStatus, why: string): CairnError {
-  const onward = delegationHasEnded(status)
-    ? 'it has ended'
-    : `from there it goes to ${MOVES[status].join(', ')}`;
-  return new CairnError('STATE_CONFLICT', `delegation ${delegation_id} is ${status} and ${why}: ${onward}`, {
-    status,
-  });
+  const onward = delegationHasEnded(status) ? 'it has ended' : `from there it goes to ${MOVES[status].join(', ')}`;
+  return new CairnError('STATE_CONFLICT', `delegation ${delegation_id} is ${status} and ${why}: ${onward}`, { status });
 }

@@ -119,8 +119,7 @@ async function checkOffer(work: Work, prepared: PreparedDelegation): Promise<Sou
   }
   await checkMayDelegate(tx, from_agent_id, agent);
   refuseForeign(call, await openTrajectoryLocked(work, input.trajectory_id), from_agent_id);
-  if (input.scope_id !== undefined)
-    await checkScope(work, input.scope_id, input.trajectory_id, from_agent_id);
+  if (input.scope_id !== undefined) await checkScope(work, input.scope_id, input.trajectory_id, from_agent_id);
   await visibleBoxes({ ...work, call: asAgent(call, from_agent_id) }, prepared.box_ids);
   return source;
 }
@@ -218,7 +217,4 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 }
 
 const bytesOf = ({ task_description, instruction, context, result, reason }: DelegationView): number =>
-  [task_description, instruction, context, result, reason].reduce(
-    (sum, text) => sum + (text?.length ?? 0),
-    0,
-  );
+  [task_description, instruction, context, result, reason].reduce((sum, text) => sum + (text?.length ?? 0), 0);

@@ -67,10 +67,7 @@ async function step(call: Call, { input, party, to, bytes, move }: Step): Promis
       return { delegation: await readDelegation(call, tx, delegation_id), ended: holders };
     },
     remember: () => delegation_id,
-    again: async (query, kept) => ({
-      delegation: await readDelegation(call, query, kept as string),
-      ended: [],
-    }),
+    again: async (query, kept) => ({ delegation: await readDelegation(call, query, kept as string), ended: [] }),
   });
   if (ended.length > 0) startErasure(call, ended);
   return delegation;

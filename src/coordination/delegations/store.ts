@@ -1,14 +1,5 @@
 /** delegations: rows in, rows out. */
-import {
-  byDialect,
-  join,
-  type KeysetPage,
-  type Query,
-  type Sql,
-  sql,
-  TENANT,
-  type Tx,
-} from '../../driver/index.js';
+import { byDialect, join, type KeysetPage, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { readableAt } from '../../facts/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
@@ -96,11 +87,7 @@ const instruction = (now: number): Sql =>
           AND c.tenant_id = d.tenant_id AND c.card_id = t.instruction_card_id AND ${readableAt(now)}) END AS instruction`;
 
 /** To be shown. */
-export function viewDelegation(
-  query: Query,
-  delegation_id: string,
-  now: number,
-): Promise<DelegationView | undefined> {
+export function viewDelegation(query: Query, delegation_id: string, now: number): Promise<DelegationView | undefined> {
   return query.get<DelegationView>(
     sql`SELECT ${COLUMNS}, ${instruction(now)} FROM delegations d
         WHERE d.tenant_id = ${TENANT} AND d.delegation_id = ${delegation_id}`,

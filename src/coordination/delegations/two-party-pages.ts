@@ -31,8 +31,7 @@ export function onPage(list: Parted, page: KeysetPage): Sql {
 }
 
 export function countParted({ from, id, parties, party, where }: Parted): Sql {
-  if (party === undefined)
-    return sql`SELECT COUNT(*) AS total FROM ${from} WHERE tenant_id = ${TENANT} AND ${where}`;
+  if (party === undefined) return sql`SELECT COUNT(*) AS total FROM ${from} WHERE tenant_id = ${TENANT} AND ${where}`;
   const sides = parties.map(
     (column) =>
       sql`SELECT tenant_id, ${id} FROM ${from} WHERE tenant_id = ${TENANT} AND ${column} = ${party} AND ${where}`,

@@ -65,8 +65,7 @@ async function packScope(work: Work, handoff: HandoffRow): Promise<Packed> {
   const facts = { restored_from: scope_id, box_id, turns: context.length };
   appendEvent(work, 'cairn.scope.restored', { type: 'scope', id: new_scope_id }, facts, scope.trajectory_id);
   await addScope(work, successor(scope, new_scope_id, agent_id), box_id);
-  for (const job_id of await moveJobs(tx, scope_id, new_scope_id, now))
-    jobQueue.of(call).expect(tenant, job_id);
+  for (const job_id of await moveJobs(tx, scope_id, new_scope_id, now)) jobQueue.of(call).expect(tenant, job_id);
   // Those nested in it do not go on: what is to be made of them is made.
   const nested = open.filter((one) => one.scope_id !== scope_id);
   if (nested.length > 0) await endScopes(work, nested);
@@ -124,13 +123,7 @@ async function takeOver(work: Work, handoff: HandoffRow) {
   await endLease(tx, 'handoff', handoff_id);
   await tellHandoff(work, 'accepted', after);
   const facts = { status, fields: ['agent_id'], agent_id: to_agent_id };
-  appendEvent(
-    work,
-    'cairn.trajectory.updated',
-    { type: 'trajectory', id: trajectory_id },
-    facts,
-    trajectory_id,
-  );
+  appendEvent(work, 'cairn.trajectory.updated', { type: 'trajectory', id: trajectory_id }, facts, trajectory_id);
   return { after, closed_scope_ids };
 }
 

@@ -26,22 +26,12 @@ export const handoffs = {
     }),
     output: handoff,
     access: 'write',
-    touches: [
-      'parties',
-      reads('Turn', 'scope_id'),
-      writes('Turn', 'scope_id'),
-      writes('Trajectory', 'trajectory_id'),
-    ],
+    touches: ['parties', reads('Turn', 'scope_id'), writes('Turn', 'scope_id'), writes('Trajectory', 'trajectory_id')],
     // The turns of a scope are given away, and the scope is closed by that.
     event: 'cairn.handoff.created',
     status: 201,
     summary: 'Offer a trajectory to another agent, which takes it over by accepting.',
-    example: {
-      from_agent_id: 'planner-1',
-      to_agent_id: 'reviewer-1',
-      trajectory_id: AN_ID,
-      reason: 'Escalation',
-    },
+    example: { from_agent_id: 'planner-1', to_agent_id: 'reviewer-1', trajectory_id: AN_ID, reason: 'Escalation' },
   }),
   get: operation({
     method: 'GET',
@@ -79,8 +69,7 @@ export const handoffs = {
     access: 'write',
     touches: 'parties',
     event: 'cairn.handoff.accepted',
-    summary:
-      'Take a trajectory over: it is the new agent’s from now on, and the former one cannot write in it.',
+    summary: 'Take a trajectory over: it is the new agent’s from now on, and the former one cannot write in it.',
     example: { handoff_id: AN_ID },
   }),
   reject: operation({

@@ -25,11 +25,9 @@ export function movesHandoff(offer: Offer, to: HandoffStatus, now: number): bool
   const from = handoffStatusAt(offer, now);
   if (from === to) return false;
   if (MOVES[from].includes(to)) return true;
-  const onward =
-    MOVES[from].length === 0 ? 'it is over' : `from there it goes to ${MOVES[from].join(' or ')}`;
-  throw new CairnError(
-    'STATE_CONFLICT',
-    `handoff ${offer.handoff_id} is ${from} and cannot become ${to}: ${onward}`,
-    { handoff_id: offer.handoff_id, status: from },
-  );
+  const onward = MOVES[from].length === 0 ? 'it is over' : `from there it goes to ${MOVES[from].join(' or ')}`;
+  throw new CairnError('STATE_CONFLICT', `handoff ${offer.handoff_id} is ${from} and cannot become ${to}: ${onward}`, {
+    handoff_id: offer.handoff_id,
+    status: from,
+  });
 }

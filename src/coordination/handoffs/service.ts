@@ -35,10 +35,7 @@ const noHandoff = (call: Call, handoff_id: string): CairnError =>
 function giverOf(call: Call, named: string | undefined): string {
   const giver = actsAs(call, named, 'from_agent_id') ?? named;
   if (giver !== undefined) return giver;
-  throw new CairnError(
-    'INVALID_INPUT',
-    'handoffs.create: from_agent_id: is needed, since this key acts for no agent',
-  );
+  throw new CairnError('INVALID_INPUT', 'handoffs.create: from_agent_id: is needed, since this key acts for no agent');
 }
 
 /** The agent that a trajectory is offered to, as it is registered. */
@@ -66,11 +63,10 @@ function refuseForeign(call: Call, trajectory: TrajectoryRow, giver: string): vo
 async function checkScope(tx: Tx, scope_id: string, trajectory_id: string, giver: string): Promise<void> {
   const scope = await openScopeOf(tx, 'scope_id', scope_id, trajectory_id);
   if (scope.agent_id !== null && scope.agent_id !== giver) {
-    throw new CairnError(
-      'FORBIDDEN',
-      `scope ${scope_id} is of agent ${scope.agent_id}: ${giver} cannot hand it over`,
-      { rule: 'handoff_party', scope_id },
-    );
+    throw new CairnError('FORBIDDEN', `scope ${scope_id} is of agent ${scope.agent_id}: ${giver} cannot hand it over`, {
+      rule: 'handoff_party',
+      scope_id,
+    });
   }
 }
 
@@ -102,10 +98,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Handoff> 
   const { to_agent_id, trajectory_id, scope_id = null, reason = null, context_snapshot = null } = input;
   const from_agent_id = giverOf(call, input.from_agent_id);
   if (from_agent_id === to_agent_id) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      'handoffs.create: to_agent_id: names the agent that gives: name another',
-    );
+    throw new CairnError('INVALID_INPUT', 'handoffs.create: to_agent_id: names the agent that gives: name another');
   }
   const body = bodyOf(input);
   const sent_hash = input.handoff_id === undefined ? null : sha256(canonical(input as unknown as Json));
@@ -246,5 +239,4 @@ async function settle(
 export const reject = (call: Call, input: In<'reject'>): Promise<Handoff> =>
   settle(call, input, 'Rejected', { rejection: input.reason ?? null });
 
-export const complete = (call: Call, input: In<'complete'>): Promise<Handoff> =>
-  settle(call, input, 'Completed');
+export const complete = (call: Call, input: In<'complete'>): Promise<Handoff> => settle(call, input, 'Completed');

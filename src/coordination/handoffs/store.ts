@@ -75,9 +75,7 @@ export function insertHandoff(tx: Tx, row: HandoffRow): Promise<void> {
 }
 
 export function findHandoff(query: Query, handoff_id: string): Promise<HandoffRow | undefined> {
-  return query.get<HandoffRow>(
-    sql`SELECT * FROM handoffs WHERE tenant_id = ${TENANT} AND handoff_id = ${handoff_id}`,
-  );
+  return query.get<HandoffRow>(sql`SELECT * FROM handoffs WHERE tenant_id = ${TENANT} AND handoff_id = ${handoff_id}`);
 }
 
 /** The same, and nobody answers it until the commit. */
@@ -88,11 +86,7 @@ export function lockHandoff(tx: Tx, handoff_id: string): Promise<HandoffRow | un
 }
 
 /** The offer of a trajectory that can still be taken: there is one at most. */
-export async function openHandoffOf(
-  query: Query,
-  trajectory_id: string,
-  now: number,
-): Promise<string | undefined> {
+export async function openHandoffOf(query: Query, trajectory_id: string, now: number): Promise<string | undefined> {
   const row = await query.get<{ handoff_id: string }>(
     sql`SELECT handoff_id FROM handoffs
         WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id} AND status = 'Initiated' AND expires_at > ${now}`,

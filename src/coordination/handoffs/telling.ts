@@ -12,18 +12,13 @@ function messageOf(what: Told, { from_agent_id: giver, to_agent_id: receiver }: 
   if (what === 'completed') return undefined;
   return what === 'created'
     ? { message_type: 'handoff.offered', from_agent_id: giver, to_agent_id: receiver }
-    : {
-        message_type: `handoff.${what}`,
-        from_agent_id: what === 'expired' ? null : receiver,
-        to_agent_id: giver,
-      };
+    : { message_type: `handoff.${what}`, from_agent_id: what === 'expired' ? null : receiver, to_agent_id: giver };
 }
 
 /** Tells what a handoff, which is locked or new, has become: in ids alone, what it says is read from the handoff. */
 export async function tellHandoff(work: Work, what: Told, row: HandoffRow): Promise<void> {
   const { tx } = work;
-  const { handoff_id, trajectory_id, from_agent_id, to_agent_id, scope_id, new_scope_id, context_box_id } =
-    row;
+  const { handoff_id, trajectory_id, from_agent_id, to_agent_id, scope_id, new_scope_id, context_box_id } = row;
   const facts: JsonObject = {
     from_agent_id,
     to_agent_id,

@@ -40,10 +40,7 @@ export const handover = z
             include_parent: z.boolean().optional().describe('Add a meta.parent_pointer'),
           })
           .optional(),
-        instruction_last: z
-          .boolean()
-          .optional()
-          .describe('Put the cards of arguments behind what is inherited'),
+        instruction_last: z.boolean().optional().describe('Put the cards of arguments behind what is inherited'),
       })
       .optional(),
   })
@@ -67,9 +64,7 @@ export const instructionHandover: Handover = {
 export const storedHandover = z
   .object({
     name: z.string(),
-    handover: handover
-      .optional()
-      .describe('Absent for an agent that did not store it and may not read all cards'),
+    handover: handover.optional().describe('Absent for an agent that did not store it and may not read all cards'),
     built_in: z.boolean(),
     created_at: instant.nullable(),
     updated_at: instant.nullable(),

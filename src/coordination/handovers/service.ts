@@ -67,10 +67,7 @@ export async function recipeOf(query: Query, choice: HandoverChoice): Promise<Ha
 
 const refuseBuiltIn = (name: string): void => {
   if (name !== INSTRUCTION_HANDOVER) return;
-  throw new CairnError(
-    'INVALID_INPUT',
-    `handover "${name}" is built in and stays as it is: use another name`,
-  );
+  throw new CairnError('INVALID_INPUT', `handover "${name}" is built in and stays as it is: use another name`);
 };
 
 /** An agent changes the recipes that it stored, and no others. */

@@ -43,5 +43,4 @@ export function listHandovers(query: Query, page: KeysetPage): Promise<HandoverR
   );
 }
 
-export const countHandovers = (): Sql =>
-  sql`SELECT COUNT(*) AS total FROM handovers WHERE tenant_id = ${TENANT}`;
+export const countHandovers = (): Sql => sql`SELECT COUNT(*) AS total FROM handovers WHERE tenant_id = ${TENANT}`;

@@ -14,19 +14,12 @@ export const locks = {
     method: 'POST',
     path: '/api/v1/locks/acquire',
     input: z.strictObject({
-      lock_id: uuid
-        .optional()
-        .describe('Made by the server when absent; with it, asking again goes on waiting'),
+      lock_id: uuid.optional().describe('Made by the server when absent; with it, asking again goes on waiting'),
       resource_type: anyId,
       resource_id: anyId,
       holder_agent_id: anyId.optional().describe('Default: the agent of the key'),
       mode: lockMode.optional(),
-      timeout_ms: z
-        .int()
-        .min(0)
-        .max(MAX_WAIT_MS)
-        .optional()
-        .describe('How long to wait for it: 0 unless given'),
+      timeout_ms: z.int().min(0).max(MAX_WAIT_MS).optional().describe('How long to wait for it: 0 unless given'),
       lease_ms: leaseMs.optional().describe('How long it is held unless extended: 30,000 unless given'),
     }),
     output: lock,
@@ -36,12 +29,7 @@ export const locks = {
     status: 201,
     waits: true,
     summary: 'Acquire a lock; waits in line for as long as asked to.',
-    example: {
-      resource_type: 'file',
-      resource_id: 'src/main.ts',
-      holder_agent_id: 'planner-1',
-      timeout_ms: 1,
-    },
+    example: { resource_type: 'file', resource_id: 'src/main.ts', holder_agent_id: 'planner-1', timeout_ms: 1 },
   }),
   get: operation({
     method: 'GET',

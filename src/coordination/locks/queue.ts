@@ -30,14 +30,10 @@ export interface Line {
 
 export const modesOf = (rows: readonly LockRow[]): LockMode[] => rows.map(({ mode }) => mode);
 
-export const readLine = (query: Query, of: ResourceName): Promise<LockRow[]> =>
-  queueOf(query, of, LOOK_AHEAD);
+export const readLine = (query: Query, of: ResourceName): Promise<LockRow[]> => queueOf(query, of, LOOK_AHEAD);
 
 /** A lock with its resource locked, for a change of it. */
-export async function openLock(
-  tx: Tx,
-  lock_id: string,
-): Promise<{ resource: Resource; row: LockRow } | undefined> {
+export async function openLock(tx: Tx, lock_id: string): Promise<{ resource: Resource; row: LockRow } | undefined> {
   // Sent in this order and answered together: the lock is read as it is once nobody else changes it.
   const [resource, row] = await Promise.all([lockResourceOf(tx, lock_id), findLock(tx, lock_id)]);
   return resource && row ? { resource, row } : undefined;
@@ -81,12 +77,7 @@ async function grant(work: Work, row: LockRow, token: number): Promise<LockRow> 
 
 /** Whoever waited has taken it up: from now on it is held for the time that was asked for. */
 export async function hold(tx: Tx, row: LockRow, now: number): Promise<LockRow> {
-  const held: LockRow = {
-    ...row,
-    state: 'held',
-    expires_at: now + row.lease_ms,
-    leased_to: row.holder_agent_id,
-  };
+  const held: LockRow = { ...row, state: 'held', expires_at: now + row.lease_ms, leased_to: row.holder_agent_id };
   await updateLock(tx, held);
   await lease(tx, held);
   return held;

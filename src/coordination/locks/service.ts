@@ -56,9 +56,7 @@ export async function acquire(made_by: Call, input: In<'acquire'>): Promise<Out<
     input,
     work: (work) => ask(work, asked),
     // An id of the caller's may be that of a lock on another resource, so that more is looked at than this one.
-    ...(lock_id === undefined
-      ? { entity: `lock ${resource_type.length} ${resource_type} ${resource_id}` }
-      : {}),
+    ...(lock_id === undefined ? { entity: `lock ${resource_type.length} ${resource_type} ${resource_id}` } : {}),
     remember: (found) => found.row.lock_id,
     again: (tx, kept) => askAgain({ call, tx, now: driver.now() }, kept as string, asked),
   });
@@ -75,10 +73,7 @@ export async function acquire(made_by: Call, input: In<'acquire'>): Promise<Out<
 function wantedOf(call: Call, input: In<'acquire'>): Wanted {
   const holder = actsAs(call, input.holder_agent_id, 'holder_agent_id') ?? input.holder_agent_id;
   if (holder === undefined) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      'locks.acquire: holder_agent_id: must be given, since this key has no agent',
-    );
+    throw new CairnError('INVALID_INPUT', 'locks.acquire: holder_agent_id: must be given, since this key has no agent');
   }
   return {
     resource_type: input.resource_type,
@@ -140,16 +135,11 @@ async function rejoin({ call, tx, now }: Work, row: LockRow, asked: Asked): Prom
   const { lock_id } = row;
   const { agent_id } = call.caller;
   if (agent_id !== null && agent_id !== row.holder_agent_id) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `lock_id ${lock_id} is taken by another agent: use a new lock_id`,
-    );
+    throw new CairnError('ENTITY_ALREADY_EXISTS', `lock_id ${lock_id} is taken by another agent: use a new lock_id`);
   }
   if (!isLive(row, now)) {
     const { state } = toLock(row, now);
-    throw new CairnError('ENTITY_GONE', `lock ${lock_id} has ended (${state}): use a new lock_id`, {
-      lock_id,
-    });
+    throw new CairnError('ENTITY_GONE', `lock ${lock_id} has ended (${state}): use a new lock_id`, { lock_id });
   }
   const { wanted } = asked;
   const others = (Object.keys(wanted) as (keyof Wanted)[]).filter((name) => wanted[name] !== row[name]);
@@ -226,23 +216,15 @@ async function openOwn({ call, tx, now }: Work, lock_id: string, agent: string |
   const { row } = open;
   if (agent !== undefined && agent !== row.holder_agent_id) {
     if (!(await isParty(call, tx, row))) throw notFound(lock_id);
-    throw new CairnError(
-      'FORBIDDEN',
-      `lock ${lock_id} is ${row.holder_agent_id}'s: ${agent} may not change it`,
-      {
-        rule: 'lock_holder',
-      },
-    );
+    throw new CairnError('FORBIDDEN', `lock ${lock_id} is ${row.holder_agent_id}'s: ${agent} may not change it`, {
+      rule: 'lock_holder',
+    });
   }
   if (!isLive(row, now)) {
     const { state, ended_at } = toLock(row, now);
-    throw new CairnError(
-      'LOCK_EXPIRED',
-      `lock ${lock_id} is over (${state} at ${ended_at}): acquire it anew`,
-      {
-        lock_id,
-      },
-    );
+    throw new CairnError('LOCK_EXPIRED', `lock ${lock_id} is over (${state} at ${ended_at}): acquire it anew`, {
+      lock_id,
+    });
   }
   return open;
 }
@@ -261,10 +243,7 @@ export async function extend(call: Call, input: In<'extend'>): Promise<Out<'exte
       const { tx, now } = work;
       const { row } = await openOwn(work, lock_id, agent);
       if (!holds(row)) {
-        throw new CairnError(
-          'STATE_CONFLICT',
-          `lock ${lock_id} is waited for: only one that is held is extended`,
-        );
+        throw new CairnError('STATE_CONFLICT', `lock ${lock_id} is waited for: only one that is held is extended`);
       }
       const held = row.state === 'held' ? row : await hold(tx, row, now);
       const expires_at = Math.min(held.expires_at! + additional_ms, now + LONGEST_LEASE_MS);

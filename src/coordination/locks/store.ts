@@ -89,10 +89,7 @@ export function findLock(query: Query, lock_id: string): Promise<LockRow | undef
 }
 
 /** Nobody is granted the resource, nor asks for it, until the commit. Whatever changes a lock does this first. */
-export function lockResource(
-  tx: Tx,
-  { resource_type, resource_id }: ResourceName,
-): Promise<Resource | undefined> {
+export function lockResource(tx: Tx, { resource_type, resource_id }: ResourceName): Promise<Resource | undefined> {
   return tx.get<Resource>(
     sql`SELECT resource_type, resource_id, token, ticket FROM lock_resources
         WHERE tenant_id = ${TENANT} AND resource_type = ${resource_type} AND resource_id = ${resource_id} FOR UPDATE`,
@@ -188,25 +185,15 @@ const inLineWith = (agent_id: string): Sql =>
     AND mine.ended_at IS NULL AND mine.resource_type = l.resource_type AND mine.resource_id = l.resource_id)`;
 
 function matching(filter: LockFilter, now: number): Sql {
-  const conditions: Sql[] = [
-    sql`l.tenant_id = ${TENANT}`,
-    sql`l.ended_at IS NULL`,
-    sql`s.expires_at > ${now}`,
-  ];
+  const conditions: Sql[] = [sql`l.tenant_id = ${TENANT}`, sql`l.ended_at IS NULL`, sql`s.expires_at > ${now}`];
   if (filter.resource_type !== undefined) conditions.push(sql`l.resource_type = ${filter.resource_type}`);
   if (filter.resource_id !== undefined) conditions.push(sql`l.resource_id = ${filter.resource_id}`);
-  if (filter.holder_agent_id !== undefined)
-    conditions.push(sql`l.holder_agent_id = ${filter.holder_agent_id}`);
+  if (filter.holder_agent_id !== undefined) conditions.push(sql`l.holder_agent_id = ${filter.holder_agent_id}`);
   if (filter.party !== undefined) conditions.push(inLineWith(filter.party));
   return join(conditions, ' AND ');
 }
 
-export function listLocks(
-  query: Query,
-  filter: LockFilter,
-  page: KeysetPage,
-  now: number,
-): Promise<LockRow[]> {
+export function listLocks(query: Query, filter: LockFilter, page: KeysetPage, now: number): Promise<LockRow[]> {
   return query.all<LockRow>(sql`${WITH_LEASE} WHERE ${matching(filter, now)}${keyset(sql`l.lock_id`, page)}`);
 }
 

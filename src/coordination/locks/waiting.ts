@@ -163,8 +163,7 @@ export function leave(
     const { row, resource } = open;
     const mine = row.leased_to === asker;
     if (holds(row) && gone === undefined) return row.state === 'held' ? row : hold(tx, row, now);
-    if (row.state === 'waiting' ? !mine : !(row.state === gone && (mine || gone === 'held')))
-      return undefined;
+    if (row.state === 'waiting' ? !mine : !(row.state === gone && (mine || gone === 'held'))) return undefined;
     await giveUp({ call, tx, now }, row, holds(row) ? 'released' : 'abandoned');
     await settle({ call, tx, now }, resource);
     // It was refused, and what was refused is not remembered.
@@ -177,10 +176,6 @@ export function leave(
 }
 
 const ended = (lock_id: string): CairnError =>
-  new CairnError(
-    'LOCK_EXPIRED',
-    `lock ${lock_id} was given up while it was waited for: ask with a new lock_id`,
-    {
-      lock_id,
-    },
-  );
+  new CairnError('LOCK_EXPIRED', `lock ${lock_id} was given up while it was waited for: ask with a new lock_id`, {
+    lock_id,
+  });

@@ -16,10 +16,7 @@ const reader = {
   lease_ms: leaseMs.optional().describe('How long until it comes again unacknowledged: 30,000 unless given'),
 };
 
-const streamed = z.object({
-  token: z.string(),
-  message: deliveredMessage.nullable().describe('null in a heartbeat'),
-});
+const streamed = z.object({ token: z.string(), message: deliveredMessage.nullable().describe('null in a heartbeat') });
 
 export const messages = {
   send: operation({

@@ -2,16 +2,7 @@
  * deliveries: what waits in mailboxes, for whom it is on its way now, and what was acknowledged. A delivery on its way
  * has a lease of the kind message, whose subject is `<mailbox> <seq>`.
  */
-import {
-  byDialect,
-  type Query,
-  type Sql,
-  sql,
-  type Table,
-  TENANT,
-  type Tx,
-  textToList,
-} from '../../driver/index.js';
+import { byDialect, type Query, type Sql, sql, type Table, TENANT, type Tx, textToList } from '../../driver/index.js';
 import { mailboxOfAgent } from './store.js';
 
 export interface Delivery {
@@ -245,8 +236,7 @@ export async function endDelivery(
 }
 
 /** Who holds a delivery: a reader of an agent. */
-export const holderOf = (agent_id: string, reader_id: string): string =>
-  JSON.stringify([agent_id, reader_id]);
+export const holderOf = (agent_id: string, reader_id: string): string => JSON.stringify([agent_id, reader_id]);
 
 /** Ends what all readers of an agent have on its way, and gives the mailboxes that it was from. */
 export async function releaseDeliveries(tx: Tx, agent_id: string): Promise<string[]> {

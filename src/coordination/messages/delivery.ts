@@ -43,10 +43,7 @@ interface Reader {
 function readerOf(call: Call, input: Pick<In<'receive'>, 'agent_id' | 'reader_id' | 'lease_ms'>): Reader {
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id;
   if (agent_id === undefined) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      'agent_id is missing: say whose messages, or use the key of an agent',
-    );
+    throw new CairnError('INVALID_INPUT', 'agent_id is missing: say whose messages, or use the key of an agent');
   }
   const { reader_id = agent_id, lease_ms = DEFAULT_DELIVERY_LEASE_MS } = input;
   return { agent_id, reader_id, holder: holderOf(agent_id, reader_id), lease_ms };
@@ -61,8 +58,7 @@ interface Found {
   readonly next_end: number;
 }
 
-const isOnItsWay = ({ leased_until }: OnItsWay, now: number): boolean =>
-  leased_until !== null && leased_until > now;
+const isOnItsWay = ({ leased_until }: OnItsWay, now: number): boolean => leased_until !== null && leased_until > now;
 
 /** By urgency, then in order. */
 const byTurn = (a: Pick<Lane, 'lane' | 'seq'>, b: Pick<Lane, 'lane' | 'seq'>): number =>
@@ -72,13 +68,7 @@ const byTurn = (a: Pick<Lane, 'lane' | 'seq'>, b: Pick<Lane, 'lane' | 'seq'>): n
  * What a reader may have of a lane. While somebody else has a message, what the same sender sent behind it with the same
  * priority waits: it could be acknowledged first.
  */
-async function freeIn(
-  query: Query,
-  lane: Lane,
-  { holder }: Reader,
-  limit: number,
-  now: number,
-): Promise<Found> {
+async function freeIn(query: Query, lane: Lane, { holder }: Reader, limit: number, now: number): Promise<Found> {
   const free: Delivery[] = [];
   let in_flight = 0;
   let next_end = Number.POSITIVE_INFINITY;
@@ -120,11 +110,7 @@ async function freeFor(query: Query, call: Call, reader: Reader, limit: number):
 }
 
 /** Of messages, as many as fit into an answer. */
-async function contentsOf(
-  call: Call,
-  query: Query,
-  message_ids: readonly string[],
-): Promise<Map<string, MessageRow>> {
+async function contentsOf(call: Call, query: Query, message_ids: readonly string[]): Promise<Map<string, MessageRow>> {
   const found = new Map<string, MessageRow>();
   let bytes = 0;
   const read = (ids: readonly string[]) => findMessages(query, ids, call.driver.now());
@@ -159,9 +145,7 @@ async function takeIn({ call, tx, now }: Work, reader: Reader, limit: number): P
   const taken = await takeDeliveries(tx, chosen, { agent_id, holder, expires_at });
   // All were acknowledged since the look: an empty answer must not be remembered under the key.
   if (taken.length === 0) throw new NothingFree();
-  return taken.map((one) =>
-    handed(contents.get(one.message_id)!, one.mailbox, one.deliveries, reader, expires_at),
-  );
+  return taken.map((one) => handed(contents.get(one.message_id)!, one.mailbox, one.deliveries, reader, expires_at));
 }
 
 const handed = (
@@ -235,14 +219,11 @@ export async function receive(made: Call, input: In<'receive'>): Promise<Out<'re
   const { driver, tenant } = call;
   const { limit = DEFAULT_LIMIT, wait_ms = 0 } = input;
   const kept = await keptAnswer(call, input);
-  if (kept !== undefined)
-    return { messages: await handedAgain(call, driver.at(tenant), kept as unknown as Kept) };
+  if (kept !== undefined) return { messages: await handedAgain(call, driver.at(tenant), kept as unknown as Kept) };
   const receiving = new Receiving(call, input, reader);
   const look = () => receiving.take(limit);
   const messages =
-    wait_ms === 0
-      ? await look()
-      : await waitFor(call, await keysOf(call, reader), wait_ms, look, receiving.again);
+    wait_ms === 0 ? await look() : await waitFor(call, await keysOf(call, reader), wait_ms, look, receiving.again);
   return { messages: messages ?? [] };
 }
 
@@ -270,12 +251,10 @@ export async function* stream(made: Call, input: In<'stream'>): AsyncGenerator<S
     }
     const look = () => receiving.take(AT_A_TIME, IN_FLIGHT);
     const rest_ms = Math.max(0, HEARTBEAT_MS - (performance.now() - beat));
-    const taken = await waitFor(call, await keysOf(call, reader), rest_ms, look, receiving.again).catch(
-      (error) => {
-        if (ended()) return undefined;
-        throw error;
-      },
-    );
+    const taken = await waitFor(call, await keysOf(call, reader), rest_ms, look, receiving.again).catch((error) => {
+      if (ended()) return undefined;
+      throw error;
+    });
     for (const message of taken ?? []) {
       if (ended()) return;
       // Where the reader is slow, it may be for somebody else by now.
@@ -296,8 +275,5 @@ const tokenAt = (call: Call, seq: number): string => `${call.meta.store_epoch}.$
 /** Only its form matters: what a reader has not acknowledged comes again, wherever it was. */
 function checkedToken(token: string): string {
   if (/^[0-9a-f]{16}\.\d{1,15}$/.test(token)) return token;
-  throw new CairnError(
-    'INVALID_CURSOR',
-    `"${token}" is not a resume token: use one from this stream, or none`,
-  );
+  throw new CairnError('INVALID_CURSOR', `"${token}" is not a resume token: use one from this stream, or none`);
 }

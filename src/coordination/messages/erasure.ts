@@ -28,11 +28,7 @@ export async function eraseMessages(tx: Tx, message_ids: readonly string[], now:
 }
 
 /** The same with those that name one of these trajectories. */
-export async function eraseMessagesAbout(
-  tx: Tx,
-  trajectory_ids: readonly string[],
-  now: number,
-): Promise<void> {
+export async function eraseMessagesAbout(tx: Tx, trajectory_ids: readonly string[], now: number): Promise<void> {
   await dropDeliveries(
     tx,
     sql`m.tenant_id = ${TENANT} AND m.trajectory_id = ANY(${trajectory_ids}) AND m.erased_at IS NULL`,

@@ -83,10 +83,7 @@ function shown(tx: Tx, row: MessageRow): Message {
 /** The message that has this id already, if it came of the same request by the same agent. */
 function sameMessage(tx: Tx, row: MessageRow, prepared: PreparedMessage, now: number): Message {
   if (isOver(row, now)) {
-    throw new CairnError(
-      'ENTITY_GONE',
-      `message ${row.message_id} existed and is gone: an id is never used twice`,
-    );
+    throw new CairnError('ENTITY_GONE', `message ${row.message_id} existed and is gone: an id is never used twice`);
   }
   if (row.sent_hash !== prepared.sent_hash || row.from_agent_id !== prepared.from_agent_id) {
     throw new CairnError(
@@ -222,10 +219,7 @@ export const sendFromSystem = (work: Work, message: SystemMessage): Promise<Mess
 };
 
 const noMessage = (call: Call, message_id: string): CairnError =>
-  new CairnError(
-    'MESSAGE_NOT_FOUND',
-    `there is no message ${message_id} in tenant ${call.tenant}, or it has expired`,
-  );
+  new CairnError('MESSAGE_NOT_FOUND', `there is no message ${message_id} in tenant ${call.tenant}, or it has expired`);
 
 async function readableRow(call: Call, query: Query, message_id: string): Promise<MessageRow> {
   const row = await findMessage(query, message_id);
@@ -302,23 +296,15 @@ async function acknowledgeIn(work: Work, message_id: string, agent_id: string | 
       ? await onlyDelivery(tx, row)
       : ((await deliveryTo(tx, row, agent_id)) ?? (await refuseRecipient(work, row, agent_id)));
   if (delivery.acknowledged_at !== null) {
-    throw new CairnError(
-      'STATE_CONFLICT',
-      `message ${message_id} was acknowledged before: nothing is left to do`,
-      { status: 'acknowledged' },
-    );
+    throw new CairnError('STATE_CONFLICT', `message ${message_id} was acknowledged before: nothing is left to do`, {
+      status: 'acknowledged',
+    });
   }
   const by = agent_id ?? row.to_agent_id;
   await acknowledgeDelivery(tx, delivery, by, now);
   tx.wake(mailboxKey(delivery.mailbox));
   const facts = { agent_id: by };
-  appendEvent(
-    work,
-    'cairn.message.acknowledged',
-    { type: 'message', id: message_id },
-    facts,
-    row.trajectory_id,
-  );
+  appendEvent(work, 'cairn.message.acknowledged', { type: 'message', id: message_id }, facts, row.trajectory_id);
   return toMessage({ ...row, acknowledged: row.acknowledged + 1, acknowledged_at: now });
 }
 

@@ -80,11 +80,7 @@ export function lockMessage(tx: Tx, message_id: string): Promise<MessageRow | un
 }
 
 /** Those of these that can be read. */
-export function findMessages(
-  query: Query,
-  message_ids: readonly string[],
-  now: number,
-): Promise<MessageRow[]> {
+export function findMessages(query: Query, message_ids: readonly string[], now: number): Promise<MessageRow[]> {
   return query.all<MessageRow>(
     sql`SELECT ${COLUMNS} FROM messages m WHERE m.tenant_id = ${TENANT} AND m.message_id = ANY(${message_ids})
           AND ${readable(now)}`,

@@ -21,12 +21,8 @@ const DISPATCHING = ['parties', ...PACKING, writes('Trajectory', 'trajectory_id'
 
 /** What all of them take: on whose behalf, and where the answer goes. */
 const onBehalf = {
-  source_agent_id: anyId
-    .optional()
-    .describe('Who delegates: the agent of the key or of the agent_turn unless given'),
-  trajectory_id: uuid
-    .optional()
-    .describe('What the task is a part of: the trajectory of the agent_turn unless given'),
+  source_agent_id: anyId.optional().describe('Who delegates: the agent of the key or of the agent_turn unless given'),
+  trajectory_id: uuid.optional().describe('What the task is a part of: the trajectory of the agent_turn unless given'),
   handover: handoverChoice.optional().describe('A recipe, or the name of one; "instruction" unless given'),
   channel_id: anyId.optional().describe('Travels along, for routing'),
 };
@@ -59,8 +55,7 @@ export const pmo = {
     touches: ['parties', ...PACKING],
     event: 'cairn.context.packed',
     status: 201,
-    summary:
-      'Pack a context: cards of arguments, the cards of boxes, a pointer to the parent. The box is sealed.',
+    summary: 'Pack a context: cards of arguments, the cards of boxes, a pointer to the parent. The box is sealed.',
     example: {
       tool_suffix: 'delegate',
       source_agent_id: 'planner-1',
@@ -111,9 +106,7 @@ export const pmo = {
     touches: DISPATCHING,
     event: 'cairn.batch.dispatched',
     summary: 'Have several agents work at once. All tasks are checked before any is dispatched.',
-    example: {
-      tasks: [{ target_strategy: 'new', target_ref: 'researcher', instruction: 'Look it up.' }],
-    },
+    example: { tasks: [{ target_strategy: 'new', target_ref: 'researcher', instruction: 'Look it up.' }] },
   }),
   batch: operation({
     method: 'GET',
@@ -144,10 +137,7 @@ export const pmo = {
     input: z.strictObject({
       profile_name: profileName,
       question: instruction,
-      include_history: z
-        .boolean()
-        .optional()
-        .describe('Give the expert what the asking agent has put out so far'),
+      include_history: z.boolean().optional().describe('Give the expert what the asking agent has put out so far'),
       ...onBehalf,
     }),
     output: dispatchAnswer,

@@ -36,10 +36,7 @@ export async function prepareTasks(
     const taken = RESERVED.filter((name) => Object.hasOwn(given, name));
     if (taken.length > 0) {
       const where = tasks.length === 1 ? 'arguments' : `tasks[${i}].arguments`;
-      throw new CairnError(
-        'INVALID_INPUT',
-        `${where} must not have ${taken.join(', ')}: it is given by the call`,
-      );
+      throw new CairnError('INVALID_INPUT', `${where} must not have ${taken.join(', ')}: it is given by the call`);
     }
   }
   return tasks.map((task) => ({ task, recipe }));
@@ -113,11 +110,7 @@ async function historyOf(tx: Tx, { turn, agent_id }: Source): Promise<string | u
  * What a clone goes on from: the output of the agent that is cloned, if that has put out anything and the delegator may
  * read it.
  */
-async function clonedHistory(
-  { call, tx }: Work,
-  { target_ref }: Task,
-  source: Source,
-): Promise<string | undefined> {
+async function clonedHistory({ call, tx }: Work, { target_ref }: Task, source: Source): Promise<string | undefined> {
   if (target_ref === undefined || target_ref === source.agent_id) return historyOf(tx, source);
   const last = await lastTurnOf(tx, target_ref);
   const box = last && (await findBox(tx, last.output_box_id));
@@ -232,13 +225,7 @@ export async function dispatch(
     await recordDelegation(tx, row, options.trajectory_id ?? source.turn?.trajectory_id ?? null, now);
   if (options.deadline_at !== undefined) {
     const subject_id = row.agent_turn_id;
-    await putLease(tx, {
-      kind: 'deadline',
-      subject_id,
-      holder: null,
-      token: 0,
-      expires_at: options.deadline_at,
-    });
+    await putLease(tx, { kind: 'deadline', subject_id, holder: null, token: 0, expires_at: options.deadline_at });
   }
   journalDispatch(work, row, packed.length);
   announce(tx, row);
@@ -279,8 +266,7 @@ export function announce(tx: Tx, { profile_name, agent_id }: AgentTurnRow): void
 }
 
 function journalDispatch(work: Work, row: AgentTurnRow, cards: number): void {
-  const { agent_id, source_agent_id, delegation_id, batch_id, channel_id, context_box_id, output_box_id } =
-    row;
+  const { agent_id, source_agent_id, delegation_id, batch_id, channel_id, context_box_id, output_box_id } = row;
   const facts = {
     agent_id,
     source_agent_id,
@@ -304,12 +290,7 @@ function journalDispatch(work: Work, row: AgentTurnRow, cards: number): void {
 }
 
 /** A delegation that is dispatched at once is accepted from the start. */
-function recordDelegation(
-  tx: Tx,
-  row: AgentTurnRow,
-  trajectory_id: string | null,
-  now: number,
-): Promise<void> {
+function recordDelegation(tx: Tx, row: AgentTurnRow, trajectory_id: string | null, now: number): Promise<void> {
   return insertDelegation(tx, {
     delegation_id: row.delegation_id!,
     from_agent_id: row.source_agent_id,

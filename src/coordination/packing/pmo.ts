@@ -98,11 +98,8 @@ async function delegateOne(
   call: Call,
   what: Delegating & { readonly deadline_seconds?: number | undefined },
   prepared: readonly PreparedTask[],
-  withSource: (tx: Tx, source: Source, task: PreparedTask) => Promise<PreparedTask> = async (
-    _tx,
-    _source,
+  withSource: (tx: Tx, source: Source, task: PreparedTask) => Promise<PreparedTask> = async (_tx, _source, task) =>
     task,
-  ) => task,
 ): Promise<DispatchAnswer> {
   return change<DispatchAnswer>(call, {
     input: what.input,
@@ -119,11 +116,7 @@ async function delegateOne(
     remember: (answer) => answer as unknown as Json,
     again: async (_query, kept) => kept as unknown as DispatchAnswer,
   }).catch((error) =>
-    answerRefusals<DispatchAnswer>(error, ({ status, error_code, message }) => ({
-      status,
-      error_code,
-      message,
-    })),
+    answerRefusals<DispatchAnswer>(error, ({ status, error_code, message }) => ({ status, error_code, message })),
   );
 }
 

@@ -24,11 +24,7 @@ export interface PackingPlan {
 export const DEFAULT_CARD_TYPE = 'task.instruction';
 
 export function planPacking(handover: Handover, given: JsonObject): PackingPlan {
-  const {
-    pack_arguments = [],
-    inherit_context = {},
-    instruction_last = false,
-  } = handover.context_packing_config ?? {};
+  const { pack_arguments = [], inherit_context = {}, instruction_last = false } = handover.context_packing_config ?? {};
   return {
     profile_name: profileOf(handover, given),
     cards: pack_arguments.filter(isRule).flatMap((rule) => cardOf(rule, given)),
@@ -78,9 +74,7 @@ function boxesOf(names: readonly string[], given: JsonObject): string[] {
     .filter((name) => Object.hasOwn(given, name))
     .flatMap((name) => {
       const value = given[name]!;
-      return Array.isArray(value)
-        ? value.map((one, i) => boxIdOf(`${name}[${i}]`, one))
-        : [boxIdOf(name, value)];
+      return Array.isArray(value) ? value.map((one, i) => boxIdOf(`${name}[${i}]`, one)) : [boxIdOf(name, value)];
     });
   return [...new Set(ids)];
 }
@@ -89,10 +83,7 @@ function boxIdOf(name: string, value: Json): string {
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
   const parsed = anyId.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new CairnError(
-    'INVALID_INPUT',
-    `arguments.${name} must be a box_id, or a list of them, not ${shown(value)}`,
-  );
+  throw new CairnError('INVALID_INPUT', `arguments.${name} must be a box_id, or a list of them, not ${shown(value)}`);
 }
 
 const shown = (value: Json): string => {

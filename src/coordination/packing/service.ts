@@ -60,10 +60,7 @@ export function preparePacking(
     plan.include_parent && source_agent_id !== null
       ? prepareCard(
           call,
-          {
-            content: { parent_agent_id: source_agent_id },
-            metadata: { type: 'meta.parent_pointer', role: 'system' },
-          },
+          { content: { parent_agent_id: source_agent_id }, metadata: { type: 'meta.parent_pointer', role: 'system' } },
           author,
         )
       : undefined;
@@ -115,11 +112,7 @@ interface Packing {
   /** Cards that are passed over in the boxes. */
   readonly without?: readonly string[];
   /** What it is packed for, where that is known. */
-  readonly task?: {
-    readonly agent_turn_id: string;
-    readonly trajectory_id: string;
-    readonly scope_id: string | null;
-  };
+  readonly task?: { readonly agent_turn_id: string; readonly trajectory_id: string; readonly scope_id: string | null };
 }
 
 /** Makes the cards and the box, sealed. The boxes have been looked at; a few statements, however many cards. */
@@ -198,13 +191,7 @@ export async function pack_context(call: Call, input: In): Promise<Packed> {
       const boxes = await visibleBoxes({ ...work, call: agent }, plan.box_ids);
       const made = { prepared, boxes, box_id: newId(), owner: source, held_by: null };
       const { box_id, manifest_id, length } = await packBox({ ...work, call: agent }, made);
-      const facts = {
-        profile_name,
-        source_agent_id: source,
-        length,
-        box_ids: [...plan.box_ids],
-        manifest_id,
-      };
+      const facts = { profile_name, source_agent_id: source, length, box_ids: [...plan.box_ids], manifest_id };
       tx.journal(event({ call: agent, now }, 'cairn.context.packed', { type: 'box', id: box_id }, facts));
       return {
         context_box_id: box_id,

@@ -60,11 +60,7 @@ export function fillBox(tx: Tx, box_id: string, parts: readonly Part[], moment: 
 }
 
 /** Cards of these segments that are beyond reach, a few of them. What the agent wrote itself is not. */
-export async function inheritedBeyond(
-  query: Query,
-  segments: readonly Segment[],
-  reach: CardReach,
-): Promise<string[]> {
+export async function inheritedBeyond(query: Query, segments: readonly Segment[], reach: CardReach): Promise<string[]> {
   const json = JSON.stringify(segments.map((s) => [0, s.box_id, s.from, s.until, s.revision]));
   const rows = await query.all<{ card_id: string }>(
     sql`SELECT c.card_id FROM (${inherited(json)}) f CROSS JOIN cards c

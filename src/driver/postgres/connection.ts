@@ -56,8 +56,7 @@ export async function goodbye(client: pg.Client): Promise<void> {
 }
 
 /** The first statement of one that serves requests: from then on it is bound by row-level security. */
-export const enterRole = (row_level_security = true): string =>
-  `SET ROLE ${row_level_security ? APP_ROLE : 'NONE'}`;
+export const enterRole = (row_level_security = true): string => `SET ROLE ${row_level_security ? APP_ROLE : 'NONE'}`;
 
 export function withoutPassword(url: string): string {
   try {

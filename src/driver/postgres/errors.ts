@@ -22,8 +22,7 @@ export function isConnectionError(error: unknown): boolean {
   // A refusal may quote what a user sent, which proves nothing about the connection.
   if (error instanceof CairnError) return false;
   const { code, message } = error as { code?: unknown; message?: unknown };
-  if (typeof code === 'string' && (SOCKET.has(code) || SERVER.has(code) || code.startsWith('08')))
-    return true;
+  if (typeof code === 'string' && (SOCKET.has(code) || SERVER.has(code) || code.startsWith('08'))) return true;
   return typeof message === 'string' && PHRASES.test(message);
 }
 

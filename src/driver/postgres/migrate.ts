@@ -70,8 +70,7 @@ async function createRole(client: pg.Client): Promise<void> {
   const exists = rowCount !== 0 || (await allowed(`CREATE ROLE ${APP_ROLE} NOLOGIN`));
   // Tried rather than looked up: what membership allows differs between versions of PostgreSQL.
   const usable =
-    exists &&
-    ((await allowed(`SET ROLE ${APP_ROLE}`)) || (await allowed(`GRANT ${APP_ROLE} TO CURRENT_USER`)));
+    exists && ((await allowed(`SET ROLE ${APP_ROLE}`)) || (await allowed(`GRANT ${APP_ROLE} TO CURRENT_USER`)));
   await client.query('RESET ROLE');
   if (usable) return;
   const { rows } = await client.query<{ name: string }>('SELECT quote_ident(current_user) AS name');

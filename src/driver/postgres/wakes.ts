@@ -71,10 +71,7 @@ export class PostgresWakes {
         const fits = Buffer.byteLength(payload) <= PAYLOAD_BYTES;
         payloads.push(fits ? payload : JSON.stringify([this.#sender, tenant]));
       }
-    return channel.send(
-      sql`SELECT pg_notify(${CHANNEL}, payload) FROM unnest(${payloads}::text[]) AS payload`,
-      '',
-    );
+    return channel.send(sql`SELECT pg_notify(${CHANNEL}, payload) FROM unnest(${payloads}::text[]) AS payload`, '');
   };
 
   /** If that commit still happens, its notifications must be heard like those of another server. */

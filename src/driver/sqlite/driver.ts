@@ -15,15 +15,7 @@ import {
 } from '../driver.js';
 import { commitGroup, GROUP_LIMIT, readingError, sleep, toCairnError, type Write } from '../group.js';
 import { isShareUsed, nextTurn } from '../loop-share.js';
-import {
-  APPLIED,
-  type AppliedMigration,
-  bootstrap,
-  checksumOf,
-  pending,
-  statementsOf,
-  versionOf,
-} from '../migrate.js';
+import { APPLIED, type AppliedMigration, bootstrap, checksumOf, pending, statementsOf, versionOf } from '../migrate.js';
 import { compile, type Sql } from '../sql.js';
 import { WaitingWrites } from '../write-queue.js';
 import { SqliteChannel } from './channel.js';
@@ -67,12 +59,7 @@ export async function openSqlite(file: string, options: DriverOptions): Promise<
     const known = error instanceof DriverError && error.kind !== 'failed';
     if (known) throw toCairnError(error);
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CairnError(
-      'STORAGE_FAILED',
-      `the database ${path} cannot be opened: ${reason}`,
-      undefined,
-      error,
-    );
+    throw new CairnError('STORAGE_FAILED', `the database ${path} cannot be opened: ${reason}`, undefined, error);
   }
 }
 
@@ -218,11 +205,7 @@ class SqliteDriver implements Driver {
         if (!(error instanceof DriverError) || error.kind !== 'busy') throw error;
         this.#contendedUntil = performance.now() + CONTENTION_MS;
         if (performance.now() - start > LOCK_WAIT_MS) {
-          throw new DriverError(
-            'busy',
-            `another process held the write lock for ${LOCK_WAIT_MS / 1000} s`,
-            error,
-          );
+          throw new DriverError('busy', `another process held the write lock for ${LOCK_WAIT_MS / 1000} s`, error);
         }
       }
       // Short at first, since a commit takes less than a timer's millisecond; then with jitter, so that waiters spread.
@@ -292,9 +275,7 @@ class SqliteDriver implements Driver {
     const version = versionOf(schema);
     try {
       // Most starts find nothing to do, and need no lock to see it.
-      if (
-        (await this.#reader.read("SELECT 1 FROM sqlite_master WHERE name = 'schema_migrations'")).length > 0
-      ) {
+      if ((await this.#reader.read("SELECT 1 FROM sqlite_master WHERE name = 'schema_migrations'")).length > 0) {
         const applied = await this.#reader.read<AppliedMigration>(APPLIED);
         if (pending(schema, applied, 'sqlite').length === 0) return { applied: [], version };
       }
@@ -305,10 +286,12 @@ class SqliteDriver implements Driver {
         const missing = pending(schema, applied, 'sqlite');
         for (const migration of missing) {
           for (const text of statementsOf(migration, 'sqlite')) this.#writer.exec(text);
-          this.#writer.run(
-            'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
-            [migration.version, migration.name, checksumOf(migration, 'sqlite'), Date.now()],
-          );
+          this.#writer.run('INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)', [
+            migration.version,
+            migration.name,
+            checksumOf(migration, 'sqlite'),
+            Date.now(),
+          ]);
         }
         this.#writer.exec('COMMIT');
         return { applied: missing.map(({ name }) => name), version };

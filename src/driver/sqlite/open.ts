@@ -75,12 +75,7 @@ export class SqliteConnection {
     try {
       // FULL: a commit is on the disk before it is acknowledged. secure_delete: what is erased is overwritten.
       // cache_size: 16 MiB, so that a read of a few megabytes is not one of the file every time.
-      for (const pragma of [
-        'synchronous = FULL',
-        'foreign_keys = ON',
-        'secure_delete = ON',
-        'cache_size = -16384',
-      ]) {
+      for (const pragma of ['synchronous = FULL', 'foreign_keys = ON', 'secure_delete = ON', 'cache_size = -16384']) {
         await connection.patiently(() => connection.exec(`PRAGMA ${pragma}`));
       }
       return connection;
@@ -163,9 +158,7 @@ function bind(params: readonly Param[]): (string | number | null)[] {
   for (let i = 0; i < params.length; i++) {
     if (typeof params[i] === 'object' && params[i] !== null) {
       return params.map((param) =>
-        typeof param === 'object' && param !== null
-          ? JSON.stringify(param)
-          : (param as string | number | null),
+        typeof param === 'object' && param !== null ? JSON.stringify(param) : (param as string | number | null),
       );
     }
   }

@@ -21,10 +21,9 @@ export const EVERYTHING = sql`1 = 1`;
 export type Worker = Pick<Reach, 'agent_id' | 'current_trajectory_id'>;
 
 /** Whether a trajectory is an agent's own, or the one that it works in. Trajectories belong to memory, which fills this. */
-export const ownership = new SlotRegistry<'trajectory', (worker: Worker, trajectory: Sql) => Sql>(
-  'ownership',
-  ['trajectory'],
-);
+export const ownership = new SlotRegistry<'trajectory', (worker: Worker, trajectory: Sql) => Sql>('ownership', [
+  'trajectory',
+]);
 
 export function within(reach: Reach, owner: Sql, trajectory: Sql): Sql {
   if (reach.extent === 'all') return EVERYTHING;
@@ -83,12 +82,7 @@ export async function isReadableContainer(
 }
 
 /** Whether one entity is within reach; undefined where there is no such entity. */
-export async function isWithin(
-  query: Query,
-  by: ReachedBy,
-  id: string,
-  reach: Reach,
-): Promise<boolean | undefined> {
+export async function isWithin(query: Query, by: ReachedBy, id: string, reach: Reach): Promise<boolean | undefined> {
   const row = await query.get<{ reached: number }>(reachFinders.get(by)(id, reach));
   return row && row.reached === 1;
 }

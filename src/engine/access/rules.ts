@@ -21,9 +21,7 @@ export function extentOf(
   const rules = access?.[need];
   if (rules === undefined) return 'all';
   return widest(
-    rules
-      .filter((rule) => rule.memory_type === '*' || rule.memory_type === memory_type)
-      .map(({ scope }) => scope),
+    rules.filter((rule) => rule.memory_type === '*' || rule.memory_type === memory_type).map(({ scope }) => scope),
   );
 }
 

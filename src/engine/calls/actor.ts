@@ -7,9 +7,7 @@ import type { Call } from './call.js';
 export function actsAs(call: Call, named: Json | undefined, field: string): string | null {
   const agent = call.caller.agent_id;
   if (agent !== null && named !== undefined && named !== null && named !== agent) {
-    throw new CairnError('FORBIDDEN', `${field} names another agent: this key acts as ${agent}`, {
-      rule: 'key_agent',
-    });
+    throw new CairnError('FORBIDDEN', `${field} names another agent: this key acts as ${agent}`, { rule: 'key_agent' });
   }
   return agent;
 }

@@ -7,12 +7,7 @@ export type KeyRole = z.output<typeof keyRole>;
 
 /** Who is calling: what a key says, or the open default on loopback. */
 export const caller = z
-  .object({
-    tenant_id: z.string(),
-    agent_id: z.string().nullable(),
-    role: keyRole,
-    key_id: z.string().nullable(),
-  })
+  .object({ tenant_id: z.string(), agent_id: z.string().nullable(), role: keyRole, key_id: z.string().nullable() })
   .meta({ id: 'Caller' });
 
 export type Caller = z.output<typeof caller>;

@@ -2,8 +2,7 @@
 import { CairnError } from '../../kernel/index.js';
 
 /** For good: whoever tries again, as after other errors of this code, tries in vain. */
-export const storeClosed = (): CairnError =>
-  new CairnError('SHUTTING_DOWN', 'the store is closed', { closed: true });
+export const storeClosed = (): CairnError => new CairnError('SHUTTING_DOWN', 'the store is closed', { closed: true });
 
 export class CallsUnderWay {
   #count = 0;

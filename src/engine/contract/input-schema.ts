@@ -50,5 +50,4 @@ export function inputSchema(schema: z.ZodType, patch = false): Part {
   return JSON.parse(JSON.stringify(marked), (_, part: unknown) => withNulls(part)) as Part;
 }
 
-export const inputSchemaOf = (operation: Operation): Part =>
-  inputSchema(operation.input, clearsByNull(operation));
+export const inputSchemaOf = (operation: Operation): Part => inputSchema(operation.input, clearsByNull(operation));

@@ -143,8 +143,7 @@ function unionReader(options: readonly AnySchema[]): Reader | undefined {
 /** The alternative that the discriminator names reads the value, whatever else is wrong with it. */
 function taggedReader(tag: string, options: readonly AnySchema[]): Reader {
   const tagged = options.map((option) => ({
-    readTag:
-      readerOf((defOf(option).shape as Record<string, AnySchema>)[tag]!) ?? ((value: unknown) => value),
+    readTag: readerOf((defOf(option).shape as Record<string, AnySchema>)[tag]!) ?? ((value: unknown) => value),
     tags: (defOf((defOf(option).shape as Record<string, AnySchema>)[tag]!).values ?? []) as unknown[],
     read: readerOf(option),
   }));
@@ -210,7 +209,6 @@ function patchReaderOf(schema: z.ZodObject): Reader | undefined {
 
 /** The value as the schema is to check it. With `patch`, null stays where it clears a member of the outermost object. */
 export function readLeniently(schema: z.ZodType, value: unknown, patch = false): unknown {
-  const read =
-    patch && schema instanceof z.ZodObject ? patchReaderOf(schema as z.ZodObject) : readerOf(schema);
+  const read = patch && schema instanceof z.ZodObject ? patchReaderOf(schema as z.ZodObject) : readerOf(schema);
   return read ? read(value) : value;
 }

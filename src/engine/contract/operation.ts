@@ -106,8 +106,7 @@ export const clearsByNull = ({ method }: Pick<Operation, 'method'>): boolean => 
 
 /** The input of a call, read and checked by its entry: the one edge that every way to Cairn goes through. */
 export const readInput = (operation: Operation & { readonly name: string }, input: unknown) =>
-  parseAs(
-    operation.input,
-    readLeniently(operation.input, input, clearsByNull(operation)),
-    operation.name,
-  ) as Record<string, unknown>;
+  parseAs(operation.input, readLeniently(operation.input, input, clearsByNull(operation)), operation.name) as Record<
+    string,
+    unknown
+  >;

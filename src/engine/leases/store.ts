@@ -56,9 +56,7 @@ export async function renewLease(
 }
 
 export function endLease(tx: Tx, kind: LeaseKind, subject_id: string): Promise<void> {
-  return tx.send(
-    sql`DELETE FROM leases WHERE tenant_id = ${TENANT} AND kind = ${kind} AND subject_id = ${subject_id}`,
-  );
+  return tx.send(sql`DELETE FROM leases WHERE tenant_id = ${TENANT} AND kind = ${kind} AND subject_id = ${subject_id}`);
 }
 
 export function findLease(query: Query, kind: LeaseKind, subject_id: string): Promise<Lease | undefined> {

@@ -59,10 +59,7 @@ export async function addEndings(tx: Tx, endings: readonly Ending[]): Promise<vo
  * Ends once more what can end several times. Its position says how often: it has no box to be somewhere in. What was
  * erased is counted anew, unless the erasure before is still under way and told nothing yet.
  */
-export async function reopenEnding(
-  tx: Tx,
-  ending: Pick<Ending, 'holder' | 'ended_at' | 'thread_id'>,
-): Promise<void> {
+export async function reopenEnding(tx: Tx, ending: Pick<Ending, 'holder' | 'ended_at' | 'thread_id'>): Promise<void> {
   await tx.send(
     sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, position, erased, kept, versions)
         VALUES (${TENANT}, ${ending.holder}, ${ending.ended_at}, ${ending.thread_id}, 0, 0, 0, 0)
@@ -102,12 +99,7 @@ export function endingsUnderWay(query: Query, limit: number): Promise<EndingRow[
 export async function noteProgress(
   tx: Tx,
   holder: string,
-  progress: {
-    readonly after: number;
-    readonly position: number;
-    readonly erased: number;
-    readonly kept: number;
-  },
+  progress: { readonly after: number; readonly position: number; readonly erased: number; readonly kept: number },
 ): Promise<boolean> {
   const changed = await tx.run(
     sql`UPDATE endings SET position = ${progress.position}, erased = erased + ${progress.erased},

@@ -19,7 +19,9 @@ export interface HolderEraser {
 export const holderErasers = new Registry<HolderEraser>();
 
 /** What any other holder may have held, in the order of erasure. */
-export const contentErasers = new SlotRegistry<'box' | 'versions' | 'contexts' | 'edges', Eraser>(
-  'content eraser',
-  ['box', 'versions', 'contexts', 'edges'],
-);
+export const contentErasers = new SlotRegistry<'box' | 'versions' | 'contexts' | 'edges', Eraser>('content eraser', [
+  'box',
+  'versions',
+  'contexts',
+  'edges',
+]);

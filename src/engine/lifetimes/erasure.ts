@@ -20,8 +20,7 @@ export const waitForErasure = (call: Call, holders: readonly string[]): Promise<
   eraseHolders(call, holders).catch(() => undefined);
 
 async function eraseHolders(call: Call, holders: readonly string[]): Promise<void> {
-  for (const holder of holders)
-    await call.erasures.once(`${call.tenant} ${holder}`, () => eraseOne(call, holder));
+  for (const holder of holders) await call.erasures.once(`${call.tenant} ${holder}`, () => eraseOne(call, holder));
 }
 
 /** How many endings are gone on with at a time; the next sweep finds the rest. */
@@ -59,11 +58,7 @@ const eraseContent: Eraser = async (call, ending) => {
 const anyHolder: HolderEraser = {
   kinds: [],
   erase: eraseContent,
-  facts: ({ erased, kept, versions }) => ({
-    cards_erased: erased,
-    cards_kept: kept,
-    versions_erased: versions,
-  }),
+  facts: ({ erased, kept, versions }) => ({ cards_erased: erased, cards_kept: kept, versions_erased: versions }),
 };
 
 /** False when it could not go on to the end. */
@@ -86,13 +81,7 @@ async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
     // That something ended was told when it did; here is told what was erased of it, if anything was.
     if (any)
       tx.journal(
-        event(
-          { call, now },
-          'cairn.lifetime.erased',
-          { type: kind, id: id },
-          eraser.facts(after),
-          after.thread_id,
-        ),
+        event({ call, now }, 'cairn.lifetime.erased', { type: kind, id: id }, eraser.facts(after), after.thread_id),
       );
   });
   return true;

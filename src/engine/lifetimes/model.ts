@@ -38,17 +38,14 @@ export const ttl = z
         })
         .overwrite(spelledTtl)
         .refine(
-          (text) =>
-            !text.startsWith('Duration(') || Number(text.slice('Duration('.length, -1)) <= MAX_DURATION_MS,
+          (text) => !text.startsWith('Duration(') || Number(text.slice('Duration('.length, -1)) <= MAX_DURATION_MS,
           TTL_FORMS,
         ),
       z.strictObject({ Duration: z.int().min(1).max(MAX_DURATION_MS).describe('Milliseconds') }),
     ],
     TTL_FORMS,
   )
-  .describe(
-    'Persistent, Session, Scope, ShortTerm (1 h), MediumTerm (24 h), LongTerm (7 days), or a Duration in ms',
-  );
+  .describe('Persistent, Session, Scope, ShortTerm (1 h), MediumTerm (24 h), LongTerm (7 days), or a Duration in ms');
 
 export type Ttl = z.output<typeof ttl>;
 

@@ -8,17 +8,12 @@ export interface Overlap {
 
 /** The newest recorded time of all tenants. */
 export async function newestHead(query: Query): Promise<number> {
-  const row = await query.get<{ newest: number | null }>(
-    acrossTenants`SELECT MAX(recorded_at) AS newest FROM tenants`,
-  );
+  const row = await query.get<{ newest: number | null }>(acrossTenants`SELECT MAX(recorded_at) AS newest FROM tenants`);
   return Number(row?.newest ?? 0);
 }
 
 /** The tenants whose head is behind this moment. */
-export function headsAfter(
-  query: Query,
-  moment: number,
-): Promise<{ tenant_id: string; recorded_at: number }[]> {
+export function headsAfter(query: Query, moment: number): Promise<{ tenant_id: string; recorded_at: number }[]> {
   return query.all(
     acrossTenants`SELECT tenant_id, recorded_at FROM tenants WHERE recorded_at > ${moment} ORDER BY tenant_id`,
   );
@@ -35,9 +30,7 @@ export function overlapAt(query: Query, moment: number): Promise<Overlap | undef
 /** Sets the head back, and gives what it was. The row is locked first: another server may commit meanwhile. */
 export async function resetHead(tx: Tx, now: number): Promise<number> {
   await tx.run(sql`UPDATE tenants SET seq = seq WHERE tenant_id = ${TENANT}`);
-  const row = await tx.get<{ recorded_at: number }>(
-    sql`SELECT recorded_at FROM tenants WHERE tenant_id = ${TENANT}`,
-  );
+  const row = await tx.get<{ recorded_at: number }>(sql`SELECT recorded_at FROM tenants WHERE tenant_id = ${TENANT}`);
   await tx.run(sql`UPDATE tenants SET recorded_at = ${now} WHERE tenant_id = ${TENANT}`);
   return Number(row?.recorded_at ?? 0);
 }

@@ -16,18 +16,12 @@ export interface Followed<T> {
   heartbeat(): T;
 }
 
-export async function* following<T>(
-  call: Call,
-  followed: Followed<T>,
-): AsyncGenerator<Awaited<T>, void, undefined> {
+export async function* following<T>(call: Call, followed: Followed<T>): AsyncGenerator<Awaited<T>, void, undefined> {
   const { driver, tenant, hub } = call;
   const signal = call.options.signal;
   const ended = () => hub.closed || signal?.aborted === true;
   if (hub.followers >= MAX_FOLLOWERS) {
-    throw new CairnError(
-      'OVERLOADED',
-      `${MAX_FOLLOWERS} streams are open already: close one, or try again later`,
-    );
+    throw new CairnError('OVERLOADED', `${MAX_FOLLOWERS} streams are open already: close one, or try again later`);
   }
   const follower = hub.join(tenant);
   try {

@@ -5,9 +5,7 @@ import type { Call } from '../calls/call.js';
 import { inItem } from './batch-item-errors.js';
 import { change } from './change.js';
 
-export type ItemResult<T> =
-  | { status: 'success'; data: T }
-  | { status: 'error'; code: string; message: string };
+export type ItemResult<T> = { status: 'success'; data: T } | { status: 'error'; code: string; message: string };
 
 export interface BatchAnswer<T> {
   results: ItemResult<T>[];
@@ -113,10 +111,7 @@ function callOfItem(call: Call, index: number): Call {
   return { ...call, options: { ...call.options, idempotency_key: `batch:${sha256(key)}:${index}` } };
 }
 
-async function oneByOne<T>(
-  count: number,
-  run: (index: number) => Promise<T>,
-): Promise<PromiseSettledResult<T>[]> {
+async function oneByOne<T>(count: number, run: (index: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
   const settled: PromiseSettledResult<T>[] = [];
   for (let i = 0; i < count; i++) {
     if (settled.at(-1)?.status === 'rejected') settled.push({ status: 'rejected', reason: NOT_TRIED });
@@ -162,8 +157,7 @@ function stretchesOf(abouts: readonly About[]): number[][] {
   const named = new Set<string>();
   for (const [i, { changes, names = [] }] of abouts.entries()) {
     const meets =
-      (changes !== undefined && (changed.has(changes) || named.has(changes))) ||
-      names.some((id) => changed.has(id));
+      (changes !== undefined && (changed.has(changes) || named.has(changes))) || names.some((id) => changed.has(id));
     if (meets || i === 0) {
       stretches.push([]);
       changed.clear();
@@ -192,8 +186,7 @@ function resultOf<T>(one: PromiseSettledResult<T>, noun: string): ItemResult<T> 
 
 function errorOf(reason: unknown, noun: string): CairnError {
   if (reason instanceof CairnError) return reason;
-  if (reason !== NOT_TRIED)
-    return new CairnError('INTERNAL', `a defect in Cairn: this ${noun} was not written`);
+  if (reason !== NOT_TRIED) return new CairnError('INTERNAL', `a defect in Cairn: this ${noun} was not written`);
   const message = `an earlier ${noun} of the batch failed and stop_on_error is set: send this one again`;
   return new CairnError('NOT_ATTEMPTED', message);
 }

@@ -50,13 +50,7 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
     if (tx.journalled.length === before)
       tx.journal(event({ call, now }, 'cairn.request.noop', { type: 'request', id: call.operation }, {}));
     const { packet_id } = tx.journalled[before]!;
-    await addRequest(tx, {
-      key,
-      request_hash,
-      packet_id,
-      replay: what.remember(answer),
-      recorded_at: now,
-    });
+    await addRequest(tx, { key, request_hash, packet_id, replay: what.remember(answer), recorded_at: now });
     return answer;
   };
   return driver.write(tenant, keyed, { bytes });
@@ -95,12 +89,7 @@ function hashOf(call: Call, key: string, input: unknown): string {
   return hash;
 }
 
-async function keptFor(
-  query: Query,
-  { driver }: Call,
-  key: string,
-  request_hash: string,
-): Promise<Json | undefined> {
+async function keptFor(query: Query, { driver }: Call, key: string, request_hash: string): Promise<Json | undefined> {
   const known = await findRequest(query, key, driver.now());
   if (!known) return undefined;
   if (known.request_hash === request_hash) return JSON.parse(known.replay) as Json;
@@ -133,11 +122,7 @@ export function event(
     metadata: { agent: agent_id ?? undefined, schema_version: SCHEMA_VERSION },
     packet_id,
     packet_type,
-    payload: {
-      actor: { agent_id, key_id },
-      ...facts,
-      entity: { id: entity.id, type: entityName(entity.type) },
-    },
+    payload: { actor: { agent_id, key_id }, ...facts, entity: { id: entity.id, type: entityName(entity.type) } },
     provenance: { source: 'cairn' },
     thread_id: thread_id ?? undefined,
     timestamp: toIso(now),

@@ -7,10 +7,7 @@ import { SlotRegistry } from '../registry.js';
 export type WriteGuard = (work: Work, input: unknown) => Promise<void>;
 
 /** In lock order: agent_turns come before locks. */
-export const writeGuards = new SlotRegistry<'agent_turn' | 'lock', WriteGuard>('write guard', [
-  'agent_turn',
-  'lock',
-]);
+export const writeGuards = new SlotRegistry<'agent_turn' | 'lock', WriteGuard>('write guard', ['agent_turn', 'lock']);
 
 export const isGuarded = ({ turn, options }: Call): boolean =>
   turn !== undefined || options.fencing_token !== undefined;

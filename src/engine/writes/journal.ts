@@ -1,13 +1,5 @@
 /** packet_store and packet_index: the journal of the tenant, and how it is read. */
-import {
-  type Journal,
-  type JournalEntry,
-  listToText,
-  sql,
-  type Table,
-  TENANT,
-  type Tx,
-} from '../../driver/index.js';
+import { type Journal, type JournalEntry, listToText, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 
 /** A packet on its way into the store: all but what the commit gives it. */
 export interface NewPacket extends JournalEntry {

@@ -10,11 +10,7 @@ export interface RequestRecord {
 }
 
 /** The record of a key, unless it is too old to count. */
-export async function findRequest(
-  query: Query,
-  key: string,
-  now: number,
-): Promise<RequestRecord | undefined> {
+export async function findRequest(query: Query, key: string, now: number): Promise<RequestRecord | undefined> {
   return query.get<RequestRecord>(
     sql`SELECT request_hash, replay FROM requests
         WHERE tenant_id = ${TENANT} AND idempotency_key = ${key} AND recorded_at > ${now - KEEP_REQUESTS_MS}`,

@@ -57,9 +57,7 @@ export async function ensureMeta(tx: Tx): Promise<StoreMeta> {
 }
 
 export async function readMeta(query: Query): Promise<StoreMeta | undefined> {
-  const rows = await query.all<{ name: string; value: string }>(
-    acrossTenants`SELECT name, value FROM store_meta`,
-  );
+  const rows = await query.all<{ name: string; value: string }>(acrossTenants`SELECT name, value FROM store_meta`);
   const meta = Object.fromEntries(rows.map(({ name, value }) => [name, value])) as Partial<StoreMeta>;
   return meta.store_epoch && meta.erasure_key ? (meta as StoreMeta) : undefined;
 }

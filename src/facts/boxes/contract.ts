@@ -1,27 +1,9 @@
 /** Operations on boxes (seed paths: /projects/{project_id}/boxes). */
 import { z } from 'zod';
 import { operation, reads } from '../../engine/contract.js';
-import {
-  anyId,
-  computed,
-  jsonObject,
-  listOrder,
-  pageInput,
-  pageOutput,
-  startsAs,
-} from '../../kernel/contract.js';
+import { anyId, computed, jsonObject, listOrder, pageInput, pageOutput, startsAs } from '../../kernel/contract.js';
 import { card } from '../cards/model.js';
-import {
-  appendResult,
-  batchTail,
-  box,
-  boxAccess,
-  boxState,
-  cardIds,
-  grant,
-  hydratedBox,
-  loadTail,
-} from './model.js';
+import { appendResult, batchTail, box, boxAccess, boxState, cardIds, grant, hydratedBox, loadTail } from './model.js';
 
 const byId = { box_id: anyId };
 const revision = z.int().min(1).optional().describe('Read the box as it was at this revision');
@@ -88,10 +70,7 @@ export const boxes = {
   list: operation({
     method: 'GET',
     path: '/projects/{project_id}/boxes',
-    input: z.strictObject({
-      agent_id: anyId.optional().describe('Only the boxes of this agent'),
-      ...pageInput,
-    }),
+    input: z.strictObject({ agent_id: anyId.optional().describe('Only the boxes of this agent'), ...pageInput }),
     output: z.object({ boxes: z.array(boxState), ...pageOutput }),
     access: 'read',
     touches: 'box',
@@ -110,9 +89,7 @@ export const boxes = {
     }),
     output: z.object({
       cards: z.array(card),
-      missing_card_ids: z
-        .array(z.string())
-        .describe('Cards of this page that are deleted, expired or erased'),
+      missing_card_ids: z.array(z.string()).describe('Cards of this page that are deleted, expired or erased'),
       ...pageOutput,
     }),
     access: 'read',
@@ -130,9 +107,7 @@ export const boxes = {
       revision: z
         .int({ error: ({ input }) => (input === undefined ? REVISION_NEEDED : undefined) })
         .min(0)
-        .describe(
-          'The revision that the list replaces, as a load of the whole box gives it; 0 makes a new box',
-        ),
+        .describe('The revision that the list replaces, as a load of the whole box gives it; 0 makes a new box'),
       project_id: computed,
       length: computed,
       forked_from: computed,
@@ -147,8 +122,7 @@ export const boxes = {
     access: 'write',
     touches: ['box', reads('Card', 'named')],
     event: 'cairn.box.saved',
-    summary:
-      'Set the cards of a box, if it is still at the revision; 0 creates it. Earlier revisions stay readable.',
+    summary: 'Set the cards of a box, if it is still at the revision; 0 creates it. Earlier revisions stay readable.',
     example: { box_id: 'box-1', card_ids: [], revision: 1 },
   }),
   append: operation({
@@ -205,11 +179,7 @@ export const boxes = {
   grant: operation({
     method: 'POST',
     path: '/projects/{project_id}/boxes/{box_id}/grants',
-    input: z.strictObject({
-      ...byId,
-      agent_id: anyId,
-      access: boxAccess.optional().describe('read unless given'),
-    }),
+    input: z.strictObject({ ...byId, agent_id: anyId, access: boxAccess.optional().describe('read unless given') }),
     output: grant,
     access: 'write',
     touches: 'box',

@@ -34,12 +34,7 @@ export async function insertEntries(
   );
 }
 
-export async function removeEntriesFrom(
-  tx: Tx,
-  box_id: string,
-  position: number,
-  revision: number,
-): Promise<void> {
+export async function removeEntriesFrom(tx: Tx, box_id: string, position: number, revision: number): Promise<void> {
   await tx.run(
     sql`UPDATE box_entries SET removed_revision = ${revision} WHERE tenant_id = ${TENANT} AND box_id = ${box_id}
         AND position >= ${position} AND removed_revision IS NULL`,
@@ -61,8 +56,7 @@ export interface Segment {
 const hasBaseAt = (box: Link, revision: number): boolean =>
   box.base_box_id !== null && (box.base_until === null || revision < box.base_until);
 
-const baseLengthAt = (box: Link, revision: number): number =>
-  hasBaseAt(box, revision) ? box.base_length! : 0;
+const baseLengthAt = (box: Link, revision: number): number => (hasBaseAt(box, revision) ? box.base_length! : 0);
 
 /** The stretches that make up a box at a revision, the oldest first. Positions rise along them. */
 export async function segmentsOf(query: Query, box: BoxRow, revision = box.revision): Promise<Segment[]> {
@@ -187,8 +181,7 @@ const tableOf = (segments: readonly Segment[]): Sql => {
 };
 
 /** Whether a segment has so few removed entries between its bounds that walking over them is nothing. */
-const isDense = ({ from, until, before, through }: Segment): boolean =>
-  until - from <= 2 * (through - before) + 10;
+const isDense = ({ from, until, before, through }: Segment): boolean => until - from <= 2 * (through - before) + 10;
 
 /** All entries of some segments, in order. */
 async function entriesOf(query: Query, segments: readonly Segment[]): Promise<Entry[]> {

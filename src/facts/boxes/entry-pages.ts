@@ -47,11 +47,7 @@ export async function entryPage(
       const until = Math.max(0, Math.min(total, after - 1) - offset);
       const from = Math.max(0, until - limit);
       if (until === from) return [];
-      const rows = await entriesAfter(query, segments, {
-        after: 0,
-        offset: from,
-        limit: until - from,
-      });
+      const rows = await entriesAfter(query, segments, { after: 0, offset: from, limit: until - from });
       return rows.map((row, i) => ({ ...row, ordinal: from + i + 1 })).reverse();
     },
   });

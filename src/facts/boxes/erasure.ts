@@ -6,10 +6,7 @@ import { entriesAfter, segmentsOf } from './entries.js';
 import { findBox } from './store.js';
 
 /** Says up to which position; undefined when the store is about to close. */
-export async function eraseBox(
-  call: Call,
-  ending: EndingRow,
-): Promise<{ readonly reached: number } | undefined> {
+export async function eraseBox(call: Call, ending: EndingRow): Promise<{ readonly reached: number } | undefined> {
   const { driver, tenant } = call;
   const { holder } = ending;
   const box = ending.box_id === null ? undefined : await findBox(driver.at(tenant), ending.box_id);

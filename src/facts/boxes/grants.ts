@@ -36,10 +36,7 @@ export async function grant(call: Call, input: In<'grant'>): Promise<Grant> {
         work,
         'cairn.box.granted',
         { type: 'box', id: row.box_id },
-        {
-          agent_id: row.agent_id,
-          access: row.access,
-        },
+        { agent_id: row.agent_id, access: row.access },
       );
       return toGrant(row);
     },
@@ -56,12 +53,7 @@ export async function ungrant(call: Call, input: In<'ungrant'>): Promise<void> {
       await openBoxLocked(work, input.box_id, 'own');
       const removed = await removeGrant(tx, input.box_id, input.agent_id);
       if (removed)
-        appendEvent(
-          work,
-          'cairn.box.ungranted',
-          { type: 'box', id: input.box_id },
-          { agent_id: input.agent_id },
-        );
+        appendEvent(work, 'cairn.box.ungranted', { type: 'box', id: input.box_id }, { agent_id: input.agent_id });
       return null;
     },
     remember: () => null,

@@ -43,10 +43,7 @@ export const box = boxState
   .extend({
     card_ids: z.array(z.string()).describe('The cards in order: all of them, or the last ones'),
     // A save needs the revision, so a part of the cards can never be saved as the whole.
-    revision: z
-      .int()
-      .optional()
-      .describe('Rises with every change; absent when card_ids is only a part of the cards'),
+    revision: z.int().optional().describe('Rises with every change; absent when card_ids is only a part of the cards'),
     next_cursor: z
       .string()
       .nullable()
@@ -56,9 +53,7 @@ export const box = boxState
 export type Box = z.output<typeof box>;
 
 export const hydratedBox = box
-  .extend({
-    cards: z.array(card).optional().describe('The cards behind card_ids, when hydrated'),
-  })
+  .extend({ cards: z.array(card).optional().describe('The cards behind card_ids, when hydrated') })
   .meta({ id: 'HydratedBox' });
 export type HydratedBox = z.output<typeof hydratedBox>;
 
@@ -74,11 +69,6 @@ export const appendResult = z
 export type AppendResult = z.output<typeof appendResult>;
 
 export const grant = z
-  .object({
-    box_id: z.string(),
-    agent_id: z.string(),
-    access: boxAccess,
-    granted_at: instant,
-  })
+  .object({ box_id: z.string(), agent_id: z.string(), access: boxAccess, granted_at: instant })
   .meta({ id: 'Grant' });
 export type Grant = z.output<typeof grant>;

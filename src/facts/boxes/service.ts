@@ -22,16 +22,7 @@ import {
 } from './entries.js';
 import { makeBox, makeFork } from './making.js';
 import type { AppendResult, Box } from './model.js';
-import {
-  type BoxRow,
-  type BoxState,
-  findBox,
-  growBox,
-  lockBox,
-  lockBoxState,
-  sealBox,
-  updateBox,
-} from './store.js';
+import { type BoxRow, type BoxState, findBox, growBox, lockBox, lockBoxState, sealBox, updateBox } from './store.js';
 import { describe, reached, show } from './views.js';
 
 type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
@@ -51,10 +42,7 @@ const refuseFixed = (box: BoxState) => {
     );
   }
   if (box.sealed_at !== null) {
-    throw new CairnError(
-      'BOX_SEALED',
-      `box ${box.box_id} was sealed at ${toIso(box.sealed_at)}: fork it to go on`,
-    );
+    throw new CairnError('BOX_SEALED', `box ${box.box_id} was sealed at ${toIso(box.sealed_at)}: fork it to go on`);
   }
 };
 
@@ -87,10 +75,7 @@ async function sameBox(
   isAnswer: () => Promise<boolean> = async () => false,
 ): Promise<Changed> {
   if (row.agent_id !== agent_id || (row.sent_hash !== sent && !(await isAnswer()))) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `box ${row.box_id} exists and was made otherwise: use a new box_id`,
-    );
+    throw new CairnError('ENTITY_ALREADY_EXISTS', `box ${row.box_id} exists and was made otherwise: use a new box_id`);
   }
   return { row };
 }
@@ -101,10 +86,7 @@ function metadataText(call: Call, metadata: JsonObject | undefined): string {
   const bytes = Buffer.byteLength(text);
   const limit = call.limits.max_card_bytes;
   if (bytes <= limit) return text;
-  throw new CairnError('TOO_LARGE', `the metadata is ${bytes} bytes, the limit is ${limit}`, {
-    bytes,
-    limit,
-  });
+  throw new CairnError('TOO_LARGE', `the metadata is ${bytes} bytes, the limit is ${limit}`, { bytes, limit });
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Box> {
@@ -120,8 +102,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
       const box_id = input.box_id ?? newId();
       if (input.box_id !== undefined) {
         const existing = await findBox(tx, box_id);
-        const isAnswer = async (row: BoxRow) =>
-          isAnswerOf(operations.create.input, await show(call, tx, row), input);
+        const isAnswer = async (row: BoxRow) => isAnswerOf(operations.create.input, await show(call, tx, row), input);
         if (existing) return sameBox(existing, sent_hash, agent_id, () => isAnswer(existing));
       }
       await requireKnown(tx, card_ids, now);
@@ -217,10 +198,7 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
 }
 
 /** A box that was loaded is saved as it is but for its cards: what would not be done is refused. */
-function refuseOther(
-  { box_id, agent_id, metadata }: In<'save'>,
-  there: Pick<BoxRow, 'agent_id' | 'metadata'>,
-): void {
+function refuseOther({ box_id, agent_id, metadata }: In<'save'>, there: Pick<BoxRow, 'agent_id' | 'metadata'>): void {
   const other = [
     ...(agent_id != null && agent_id !== there.agent_id ? ['agent_id'] : []),
     ...(metadata !== undefined && canonical(metadata) !== there.metadata ? ['metadata'] : []),
@@ -301,10 +279,7 @@ export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
         work,
         'cairn.box.sealed',
         { type: 'box', id: box.box_id },
-        {
-          revision: box.revision,
-          length: box.length,
-        },
+        { revision: box.revision, length: box.length },
       );
       return { row: { ...box, sealed_at, updated_at: sealed_at } };
     },

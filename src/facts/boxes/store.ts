@@ -214,11 +214,7 @@ export interface GrantRow {
   readonly granted_at: number;
 }
 
-export async function findGrant(
-  query: Query,
-  box_id: string,
-  agent_id: string,
-): Promise<GrantRow | undefined> {
+export async function findGrant(query: Query, box_id: string, agent_id: string): Promise<GrantRow | undefined> {
   return query.get<GrantRow>(
     sql`SELECT box_id, agent_id, access, granted_at FROM box_grants
         WHERE tenant_id = ${TENANT} AND box_id = ${box_id} AND agent_id = ${agent_id}`,
@@ -226,11 +222,7 @@ export async function findGrant(
 }
 
 /** Which of these boxes an agent was granted. */
-export async function grantedBoxes(
-  query: Query,
-  box_ids: readonly string[],
-  agent_id: string,
-): Promise<Set<string>> {
+export async function grantedBoxes(query: Query, box_ids: readonly string[], agent_id: string): Promise<Set<string>> {
   const rows = await query.all<{ box_id: string }>(
     sql`SELECT box_id FROM box_grants
         WHERE tenant_id = ${TENANT} AND box_id = ANY(${box_ids}) AND agent_id = ${agent_id}`,

@@ -31,8 +31,7 @@ export function describe(call: Call, row: BoxRow): BoxState {
     length: row.length,
     revision: row.revision,
     sealed_at: row.sealed_at === null ? null : toIso(row.sealed_at),
-    forked_from:
-      row.forked_box_id === null ? null : { box_id: row.forked_box_id, revision: row.forked_revision! },
+    forked_from: row.forked_box_id === null ? null : { box_id: row.forked_box_id, revision: row.forked_revision! },
     metadata: JSON.parse(row.metadata) as JsonObject,
     created_at: toIso(row.created_at),
     updated_at: toIso(row.updated_at),
@@ -79,12 +78,7 @@ export async function show(
 const loadOf = ({ tenant }: Call): CursorScope => ({ tenant, operation: 'boxes.load' });
 
 /** The page that a cursor leads to: the cards before an ordinal, at the revision that the first page was read at. */
-function pageOf(
-  call: Call,
-  filters: JsonObject,
-  row: BoxRow,
-  cursor: string,
-): { revision: number; before: number } {
+function pageOf(call: Call, filters: JsonObject, row: BoxRow, cursor: string): { revision: number; before: number } {
   const key = decodeCursor(loadOf(call), filters, cursor, 'string') as string;
   // Anybody can forge a cursor: its parts are input.
   const parts = /^([1-9]\d{0,14}):([1-9]\d{0,14})$/.exec(key);
@@ -186,12 +180,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
     keyOf: (row) => row.box_id,
     // What an agent may see is found by looking at all boxes, which may take a while.
     read: (request) =>
-      listBoxes(
-        viewer === null ? driver.at(tenant) : atLength(driver, tenant),
-        viewer,
-        input.agent_id,
-        request,
-      ),
+      listBoxes(viewer === null ? driver.at(tenant) : atLength(driver, tenant), viewer, input.agent_id, request),
     bytesOf: ({ metadata }) => Buffer.byteLength(metadata),
     count: countBoxes(viewer, input.agent_id),
   });
@@ -201,10 +190,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
 export function cards(call: Call, input: In<'cards'>): Promise<Out<'cards'>> {
   const { tenant } = call;
   if (input.tail !== undefined && (input.cursor ?? input.offset ?? input.limit) !== undefined) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      'tail gives the last cards and goes with neither limit, cursor nor offset',
-    );
+    throw new CairnError('INVALID_INPUT', 'tail gives the last cards and goes with neither limit, cursor nor offset');
   }
   return call.driver.snapshot(tenant, async (query) => {
     const row = await openBox(call, query, input.box_id, 'read');

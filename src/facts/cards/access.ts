@@ -28,11 +28,7 @@ export async function checkShown(call: Call, query: Query, card: CardRow): Promi
 }
 
 /** Which of these cards are of agent_turns whose boxes the agent may not see. */
-export async function hiddenAmong(
-  call: Call,
-  query: Query,
-  card_ids: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function hiddenAmong(call: Call, query: Query, card_ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { agent_id } = call.caller;
   if (agent_id === null || card_ids.length === 0) return new Set();
   const unseen = await unseenCards(query, card_ids, agent_id, undefined);

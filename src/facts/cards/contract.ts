@@ -67,10 +67,7 @@ export const cards = {
     path: '/projects/{project_id}/cards',
     input: z.strictObject({
       subject_id: anyId.optional().describe('Only cards about this subject'),
-      include_superseded: z
-        .boolean()
-        .optional()
-        .describe('Also those that another supersedes; hidden unless true'),
+      include_superseded: z.boolean().optional().describe('Also those that another supersedes; hidden unless true'),
       ...pageInput,
     }),
     output: z.object({ cards: z.array(card), ...pageOutput }),

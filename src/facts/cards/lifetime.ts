@@ -151,12 +151,7 @@ export async function expiredPackets(query: Query, now: number, limit: number): 
 }
 
 /** Erases what a packet says and what it was found by; its place in stream and lineage stays. */
-export async function erasePacket(
-  tx: Tx,
-  packet: ExpiredPacket,
-  hash: string,
-  now: number,
-): Promise<boolean> {
+export async function erasePacket(tx: Tx, packet: ExpiredPacket, hash: string, now: number): Promise<boolean> {
   const changed = await tx.run(
     sql`UPDATE packet_store SET envelope = NULL, original = NULL, sent_hash = NULL, subject_ids = NULL, agent = NULL,
           source = NULL, content_hash = ${hash}, erased_at = ${now}
@@ -186,9 +181,7 @@ export async function lockSweeps(tx: Tx): Promise<Turns> {
   await tx.run(
     sql`INSERT INTO sweeps (tenant_id, swept_at, sealed_at) VALUES (${TENANT}, 0, 0) ON CONFLICT (tenant_id) DO NOTHING`,
   );
-  const row = await tx.get<Turns>(
-    sql`SELECT swept_at, sealed_at FROM sweeps WHERE tenant_id = ${TENANT} FOR UPDATE`,
-  );
+  const row = await tx.get<Turns>(sql`SELECT swept_at, sealed_at FROM sweeps WHERE tenant_id = ${TENANT} FOR UPDATE`);
   return row!;
 }
 

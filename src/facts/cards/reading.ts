@@ -32,13 +32,9 @@ export async function readCards(
       if (times === 0) continue;
       bytes += times * cardBytes(row);
       if (bytes > limit) {
-        throw new CairnError(
-          'TOO_LARGE',
-          `the answer would exceed ${inWords(limit)}: ask for fewer ${fewer}`,
-          {
-            limit,
-          },
-        );
+        throw new CairnError('TOO_LARGE', `the answer would exceed ${inWords(limit)}: ask for fewer ${fewer}`, {
+          limit,
+        });
       }
       found.set(row.card_id, row);
     }

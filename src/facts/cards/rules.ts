@@ -1,15 +1,7 @@
 /** The card types of the protocol and what their content must look like. Unknown types are free. */
 import { z } from 'zod';
 import { readLeniently } from '../../engine/contract.js';
-import {
-  anyId,
-  type Json,
-  type JsonObject,
-  jsonObject,
-  jsonValue,
-  role,
-  text,
-} from '../../kernel/contract.js';
+import { anyId, type Json, type JsonObject, jsonObject, jsonValue, role, text } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 
 const prose = z.string();
@@ -17,13 +9,7 @@ const fieldName = z.string().trim().min(1).max(200);
 
 /** A list of fields that a result must have; names are trimmed and distinct. */
 export const fieldsSchema = z
-  .array(
-    z.strictObject({
-      name: fieldName,
-      description: text(10_000).optional(),
-      required: z.boolean().optional(),
-    }),
-  )
+  .array(z.strictObject({ name: fieldName, description: text(10_000).optional(), required: z.boolean().optional() }))
   .max(1000)
   .superRefine((fields, ctx) => {
     const seen = new Set<string>();
@@ -46,19 +32,14 @@ const listOfObjects = z
   .unknown()
   .refine(
     (list) =>
-      Array.isArray(list) &&
-      list.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item)),
+      Array.isArray(list) && list.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item)),
     'must be a list of objects',
   );
 
 export const cardTypes: Readonly<Record<string, z.ZodType>> = {
   'task.instruction': z.union([prose, jsonObject, z.array(jsonValue)]),
   'agent.thought': prose,
-  'tool.call': z.looseObject({
-    tool_name: z.string().min(1),
-    arguments: jsonObject,
-    status: z.string().optional(),
-  }),
+  'tool.call': z.looseObject({ tool_name: z.string().min(1), arguments: jsonObject, status: z.string().optional() }),
   'tool.result': toolResult,
   'task.deliverable': z.union([prose, jsonObject]),
   'sys.profile': z.looseObject({ name: z.string().trim().min(1) }),
@@ -91,9 +72,7 @@ export function checkContent(type: Json | undefined, content: Json): Json {
     const errors = parsed.error.issues
       .slice(0, 20)
       .map((issue) => `${['content', ...issue.path].join('.')}: ${issue.message}`);
-    throw new CairnError('INVALID_CONTENT', `content does not fit the card type ${type}: ${errors[0]}`, {
-      errors,
-    });
+    throw new CairnError('INVALID_CONTENT', `content does not fit the card type ${type}: ${errors[0]}`, { errors });
   }
   // Only a fields schema is altered by its check (trimmed names); all else is kept exactly as sent.
   return type === 'task.result_fields' ? (parsed.data as Json) : content;

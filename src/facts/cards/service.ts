@@ -92,18 +92,14 @@ export function prepareCard(
       : null,
     content_hash: sha256(content),
     // Only an id that the client chose can come again.
-    sent_hash:
-      input.card_id === undefined ? null : sha256(canonical({ ...input, card_id: null } as unknown as Json)),
+    sent_hash: input.card_id === undefined ? null : sha256(canonical({ ...input, card_id: null } as unknown as Json)),
   };
 }
 
 /** The card that has this id already, if it is the same; refuses if the id is taken or was used. */
 function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard, now: number): Card {
   const taken = () =>
-    new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `card ${row.card_id} exists with another content: use a new card_id`,
-    );
+    new CairnError('ENTITY_ALREADY_EXISTS', `card ${row.card_id} exists with another content: use a new card_id`);
   // To an agent the id of another's card is taken, whatever it holds: else it could confirm content that it guesses.
   if (caller.agent_id !== null && row.author_id !== prepared.author_id) throw taken();
   if (!isVisible(row, now)) {
@@ -122,9 +118,7 @@ async function inheritSubjects({ call, tx, now }: Work, input: CardInput): Promi
   if (sources.length > 0) {
     const rows = await findCards(tx, sources);
     const unreadable = await unreadableSources(call, tx, sources);
-    const missing = sources.filter(
-      (id) => !rows.has(id) || !isVisible(rows.get(id)!, now) || unreadable.has(id),
-    );
+    const missing = sources.filter((id) => !rows.has(id) || !isVisible(rows.get(id)!, now) || unreadable.has(id));
     if (missing.length > 0) throw unknownCards('derived_from', missing);
     for (const row of rows.values()) {
       for (const subject of textToList(row.subject_ids)) subjects.add(subject);
@@ -137,9 +131,7 @@ export const unknownCards = (where: string, missing: readonly string[]): CairnEr
   new CairnError(
     'UNKNOWN_CARD',
     `${where} names ${missing.length} card(s) that do not exist or are gone: ${missing.slice(0, 3).join(', ')}`,
-    {
-      missing_card_ids: missing.slice(0, 100),
-    },
+    { missing_card_ids: missing.slice(0, 100) },
   );
 
 function expiry({ ttl_seconds, expires_at }: CardInput, now: number): number | null {
@@ -193,8 +185,7 @@ export async function addCard(
   return { card, added: true };
 }
 
-export const add = (call: Call, input: In<'add'>): Promise<Card> =>
-  addPrepared(call, input, prepareCard(call, input));
+export const add = (call: Call, input: In<'add'>): Promise<Card> => addPrepared(call, input, prepareCard(call, input));
 
 async function addPrepared(call: Call, input: In<'add'>, prepared: PreparedCard): Promise<Card> {
   return change(call, {
@@ -237,8 +228,7 @@ async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add
       }
       const ids = results.filter(({ added }) => added).map(({ card }) => card.card_id);
       // A batch appends one event, however many cards it adds.
-      if (ids.length > 0)
-        appendEvent(work, 'cairn.card.added', { type: 'card', id: ids[0]! }, { card_ids: ids });
+      if (ids.length > 0) appendEvent(work, 'cairn.card.added', { type: 'card', id: ids[0]! }, { card_ids: ids });
       return results.map(({ card }) => card);
     },
     remember: (answer) => answer.map(({ card_id }) => card_id),
@@ -325,8 +315,7 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
     work: async (work) => {
       const { tx, now } = work;
       const row = await findCard(tx, input.card_id);
-      if (!row)
-        throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in tenant ${call.tenant}`);
+      if (!row) throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in tenant ${call.tenant}`);
       if (row.deleted_at !== null) return null;
       if (row.held_by !== null) {
         throw new CairnError(

@@ -30,9 +30,7 @@ export function unseenCards(
   reach: CardReach | undefined,
 ): Promise<UnseenCard[]> {
   const hidden = sql`CASE WHEN ${shownTo(viewer)} THEN 0 ELSE 1 END`;
-  const beyond = reach
-    ? sql`CASE WHEN c.author_id = ${viewer} OR ${cardsWithin(reach)} THEN 0 ELSE 1 END`
-    : sql`0`;
+  const beyond = reach ? sql`CASE WHEN c.author_id = ${viewer} OR ${cardsWithin(reach)} THEN 0 ELSE 1 END` : sql`0`;
   return query.all<UnseenCard>(
     sql`SELECT f.card_id, f.is_hidden FROM (
           SELECT c.card_id, ${hidden} AS is_hidden, ${beyond} AS is_beyond FROM cards c
@@ -42,11 +40,7 @@ export function unseenCards(
 }
 
 /** Which of these cards are in a box of an agent_turn that the agent may see. */
-export async function cardsGiven(
-  query: Query,
-  card_ids: readonly string[],
-  viewer: string,
-): Promise<Set<string>> {
+export async function cardsGiven(query: Query, card_ids: readonly string[], viewer: string): Promise<Set<string>> {
   if (card_ids.length === 0) return new Set();
   const rows = await query.all<{ card_id: string }>(
     sql`SELECT DISTINCT seen.card_id FROM box_entries seen CROSS JOIN boxes b

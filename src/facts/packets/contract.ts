@@ -1,16 +1,7 @@
 /** Operations on packets (seed path: /api/v1/memory/packet). */
 import { z } from 'zod';
 import { makes, operation, reads } from '../../engine/contract.js';
-import {
-  anyId,
-  instant,
-  jsonObject,
-  listOrder,
-  pageInput,
-  pageOutput,
-  text,
-  uuid,
-} from '../../kernel/contract.js';
+import { anyId, instant, jsonObject, listOrder, pageInput, pageOutput, text, uuid } from '../../kernel/contract.js';
 import { packet, packetInput, writeResult } from './model.js';
 
 const A_THREAD = '11111111-2222-3333-4444-555555555555';
@@ -43,8 +34,7 @@ export const packets = {
     touches: [makes('Packet'), reads('Packet', 'named')],
     event: '(the packets themselves)',
     status: 201,
-    summary:
-      'Write up to 1,000 packets, all or none. A packet may have earlier ones of the batch as parents.',
+    summary: 'Write up to 1,000 packets, all or none. A packet may have earlier ones of the batch as parents.',
     example: { packets: [{ packet_type: 'event', payload: {} }] },
   }),
   get: operation({
@@ -81,9 +71,7 @@ export const packets = {
       agent: text(200, 1).optional().describe('metadata.agent'),
       source: text(200, 1).optional().describe('provenance.source'),
       subject_id: anyId.optional(),
-      routing: text(400, 3)
-        .optional()
-        .describe('`key:value`, where routing has this member with this simple value'),
+      routing: text(400, 3).optional().describe('`key:value`, where routing has this member with this simple value'),
       since: instant.optional().describe('Only packets whose timestamp is this or later'),
       until: instant.optional().describe('Only packets whose timestamp is before this'),
       ...pageInput,
@@ -99,11 +87,7 @@ export const packets = {
   thread: operation({
     method: 'GET',
     path: '/api/v1/memory/thread/{thread_id}',
-    input: z.strictObject({
-      thread_id: uuid,
-      ...pageInput,
-      limit: z.int().min(1).max(1000).optional(),
-    }),
+    input: z.strictObject({ thread_id: uuid, ...pageInput, limit: z.int().min(1).max(1000).optional() }),
     output: z.object({ packets: z.array(packet), ...pageOutput }),
     access: 'read',
     touches: [reads('Packet', 'listed')],

@@ -18,9 +18,7 @@ export const events = {
         .string()
         .max(100)
         .optional()
-        .describe(
-          'Resume token of the last event seen; "0" for all of history; only what is new unless given',
-        ),
+        .describe('Resume token of the last event seen; "0" for all of history; only what is new unless given'),
       packet_type: text(100, 1).optional().describe('Only this type, or with a trailing "*" this prefix'),
       thread_id: uuid.optional(),
     }),

@@ -2,9 +2,7 @@
 import type { IndexKind } from '../../engine/index.js';
 import type { PacketInput } from './model.js';
 
-export function indexOf(
-  packet: Pick<PacketInput, 'tags' | 'subject_ids' | 'routing'>,
-): [IndexKind, string][] {
+export function indexOf(packet: Pick<PacketInput, 'tags' | 'subject_ids' | 'routing'>): [IndexKind, string][] {
   const entries: [IndexKind, string][] = [];
   for (const tag of new Set(packet.tags)) entries.push(['tag', tag]);
   for (const subject of new Set(packet.subject_ids)) entries.push(['subject', subject]);

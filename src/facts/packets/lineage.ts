@@ -36,11 +36,7 @@ export interface Descent {
  * Generation is one more than the highest of the parents, the root is the first parent's. A wrong claim is refused; 0
  * claims nothing, since models that know no generation have it as their default.
  */
-export function descend(
-  packet_id: string,
-  parents: readonly Ancestor[],
-  claimed: PacketInput['lineage'],
-): Descent {
+export function descend(packet_id: string, parents: readonly Ancestor[], claimed: PacketInput['lineage']): Descent {
   const generation = parents.reduce((highest, parent) => Math.max(highest, parent.generation + 1), 0);
   const root_packet_id = parents[0]?.root_packet_id ?? packet_id;
   if (claimed?.generation && claimed.generation !== generation) {

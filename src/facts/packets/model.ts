@@ -15,9 +15,7 @@ export const packetInput = z.strictObject({
   payload: jsonObject,
   metadata: jsonObject.optional().describe('Open object: schema_version, reasoning_mode, agent, domain, …'),
   provenance: jsonObject.optional().describe('Open object: parent_packet, source, tool, …'),
-  confidence: z
-    .strictObject({ score: z.number().min(0).max(1), rationale: text(10_000).optional() })
-    .optional(),
+  confidence: z.strictObject({ score: z.number().min(0).max(1), rationale: text(10_000).optional() }).optional(),
   reasoning_block: jsonObject.optional(),
   routing: jsonObject.optional().describe('Open object; members with simple values can be filtered by'),
   thread_id: uuid.optional(),
@@ -62,10 +60,7 @@ export const packet = z
     seq: z.int().describe('Its place in the stream of the tenant: gapless, in commit order'),
     recorded_at: instant.describe('When it was committed; rises with seq'),
     content_hash: z.string(),
-    erased: z
-      .boolean()
-      .optional()
-      .describe('True when it expired or was erased: payload and metadata are gone'),
+    erased: z.boolean().optional().describe('True when it expired or was erased: payload and metadata are gone'),
   })
   .meta({ id: 'Packet' });
 export type Packet = z.output<typeof packet>;

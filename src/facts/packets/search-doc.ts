@@ -24,7 +24,4 @@ export const measurePacket = (
     readonly metadata?: JsonObject | undefined;
   },
 ): Measured =>
-  measure(index_key, {
-    content: packet.payload,
-    metadata: { tags: packet.tags ?? [], ...packet.metadata },
-  });
+  measure(index_key, { content: packet.payload, metadata: { tags: packet.tags ?? [], ...packet.metadata } });

@@ -122,9 +122,7 @@ async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[])
   }
   const inOrder = prepared.parents.map((id) => parents.get(id)!);
   const { generation, root_packet_id } = descend(packet_id, inOrder, packet.lineage);
-  const subject_ids = [
-    ...new Set([...(packet.subject_ids ?? []), ...inOrder.flatMap((parent) => parent.subject_ids)]),
-  ];
+  const subject_ids = [...new Set([...(packet.subject_ids ?? []), ...inOrder.flatMap((parent) => parent.subject_ids)])];
   const timestamp = packet.timestamp === undefined ? now : toMs(packet.timestamp);
   const expires_at = expiry(packet, now);
   const derivation = packet.lineage?.derivation_type;
@@ -256,10 +254,7 @@ async function readRow(call: Call, query: Query, packet_id: string): Promise<Pac
     throw new CairnError(
       'CONTENT_ERASED',
       `packet ${packet_id} expired or was erased; its place in the stream is ${row.seq}`,
-      {
-        packet_ids: [packet_id],
-        seq: row.seq,
-      },
+      { packet_ids: [packet_id], seq: row.seq },
     );
   }
   return row;
@@ -282,8 +277,7 @@ function filterOf(input: In<'list'>): PacketFilter {
   if (input.parent_id !== undefined) index.push(['parent', input.parent_id]);
   if (input.subject_id !== undefined) index.push(['subject', input.subject_id]);
   if (input.routing !== undefined) {
-    if (!/^[^:]+:./.test(input.routing))
-      throw new CairnError('INVALID_INPUT', 'routing is filtered as key:value');
+    if (!/^[^:]+:./.test(input.routing)) throw new CairnError('INVALID_INPUT', 'routing is filtered as key:value');
     index.push(['routing', input.routing]);
   }
   const { packet_type, thread_id, agent, source, since, until } = input;
@@ -319,8 +313,7 @@ async function page(call: Call, input: In<'list'>, order: 'asc' | 'desc'): Promi
   return { packets: rows.map((row) => toPacket(row, now)), ...rest };
 }
 
-export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> =>
-  page(call, input, input.order ?? 'desc');
+export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> => page(call, input, input.order ?? 'desc');
 
 export const thread = (call: Call, input: In<'thread'>): Promise<Out<'thread'>> =>
   page(call, input, input.order ?? 'asc');

@@ -123,10 +123,7 @@ export async function findParents(
         WHERE p.tenant_id = ${TENANT} AND p.packet_id = ANY(${rest})${readable}`,
   );
   for (const row of rows) {
-    found.set(row.packet_id, {
-      ...row,
-      subject_ids: textToList(row.subject_ids),
-    });
+    found.set(row.packet_id, { ...row, subject_ids: textToList(row.subject_ids) });
   }
   return found;
 }
@@ -198,15 +195,10 @@ export function nextPackets(
   filter: StreamFilter,
   viewer: PacketViewer | null,
 ): Promise<PacketRow[]> {
-  const conditions: Sql[] = [
-    sql`p.tenant_id = ${TENANT}`,
-    sql`p.seq > ${range.after} AND p.seq <= ${range.until}`,
-  ];
+  const conditions: Sql[] = [sql`p.tenant_id = ${TENANT}`, sql`p.seq > ${range.after} AND p.seq <= ${range.until}`];
   if (filter.type !== undefined) conditions.push(sql`p.packet_type = ${filter.type}`);
   if (filter.prefix !== undefined) {
-    conditions.push(
-      sql`p.packet_type >= ${filter.prefix} AND p.packet_type < ${`${filter.prefix}\u{10ffff}`}`,
-    );
+    conditions.push(sql`p.packet_type >= ${filter.prefix} AND p.packet_type < ${`${filter.prefix}\u{10ffff}`}`);
   }
   if (filter.thread_id !== undefined) conditions.push(sql`p.thread_id = ${filter.thread_id}`);
   if (viewer !== null) conditions.push(visibleTo(viewer));
@@ -239,11 +231,7 @@ export async function placesOf(
   return rows.map(({ seq }) => seq);
 }
 
-export function packetsAt(
-  query: Query,
-  seqs: readonly number[],
-  viewer: PacketViewer | null,
-): Promise<PacketRow[]> {
+export function packetsAt(query: Query, seqs: readonly number[], viewer: PacketViewer | null): Promise<PacketRow[]> {
   const visible = viewer === null ? sql`` : sql` AND ${visibleTo(viewer)}`;
   return query.all<PacketRow>(
     sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.seq = ANY(${seqs})${visible}

@@ -16,18 +16,13 @@ export function positionOf(call: Call, token: string, head: number): number {
   if (token === '0') return 0;
   const match = /^([0-9a-f]{16})\.(\d{1,15})$/.exec(token);
   if (!match)
-    throw new CairnError(
-      'INVALID_CURSOR',
-      `"${token}" is not a resume token: use one from the stream, or "0"`,
-    );
+    throw new CairnError('INVALID_CURSOR', `"${token}" is not a resume token: use one from the stream, or "0"`);
   const seq = Number(match[2]);
   if (match[1] !== call.meta.store_epoch || seq > head) {
     throw new CairnError(
       'STREAM_RESET',
       'this store was restored or replaced since the token was given: read again from "0"',
-      {
-        latest: tokenAt(call, head),
-      },
+      { latest: tokenAt(call, head) },
     );
   }
   return seq;

@@ -4,8 +4,7 @@ import { CairnError } from '../../kernel/index.js';
 import { EXTENSIONS, OLDER_VERSIONS, type PacketInput } from './model.js';
 
 /** An empty list of tags says no more than none: models of 1.1.0 send it beside an older version. */
-const isEmpty = (value: unknown): boolean =>
-  value === undefined || (Array.isArray(value) && value.length === 0);
+const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0);
 
 /** The packet as 1.1.0. */
 export function upcast(packet: PacketInput): PacketInput {

@@ -56,8 +56,7 @@ export const profiles = {
     access: 'write',
     touches: ['recipe', makes('Card')],
     event: 'cairn.profile.saved',
-    summary:
-      'Set what a profile says; what it said before stays in its box. Agent_turns keep what they began with.',
+    summary: 'Set what a profile says; what it said before stays in its box. Agent_turns keep what they began with.',
     example: { name: 'researcher', system_prompt: 'You look things up, twice.' },
   }),
   delete: operation({

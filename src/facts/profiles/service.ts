@@ -94,14 +94,10 @@ function checkRights(call: Call, input: In<'save'>, existing: ProfileRow | undef
   if (fields.length === 0) return;
   const what = fields.join(', ');
   throw agent_id === null
-    ? new CairnError(
-        'FORBIDDEN',
-        `changing ${what} of a profile needs the role admin, this key has ${role}`,
-        {
-          rule: 'key_role',
-          fields,
-        },
-      )
+    ? new CairnError('FORBIDDEN', `changing ${what} of a profile needs the role admin, this key has ${role}`, {
+        rule: 'key_role',
+        fields,
+      })
     : new CairnError(
         'FORBIDDEN',
         `agent ${agent_id} may not set ${what} in a profile: this takes a key without an agent`,
@@ -134,12 +130,7 @@ async function make(work: Work, name: string, prepared: PreparedCard): Promise<v
   const { box_id } = await boxWith(tx, card.card_id, ownerOf(call, undefined), now);
   const row = { name, box_id, card_id: card.card_id, created_at: now, updated_at: now };
   await insertProfile(tx, row);
-  appendEvent(
-    work,
-    'cairn.profile.created',
-    { type: 'profile', id: name },
-    { box_id, card_id: card.card_id },
-  );
+  appendEvent(work, 'cairn.profile.created', { type: 'profile', id: name }, { box_id, card_id: card.card_id });
 }
 
 export async function create(call: Call, input: In<'create'>): Promise<Profile> {

@@ -52,5 +52,4 @@ export function listProfiles(query: Query, page: KeysetPage): Promise<ProfileRow
   return query.all<ProfileRow>(sql`${PROFILE} WHERE p.tenant_id = ${TENANT}${keyset(sql`p.name`, page)}`);
 }
 
-export const countProfiles = (): Sql =>
-  sql`SELECT COUNT(*) AS total FROM profiles WHERE tenant_id = ${TENANT}`;
+export const countProfiles = (): Sql => sql`SELECT COUNT(*) AS total FROM profiles WHERE tenant_id = ${TENANT}`;

@@ -21,12 +21,7 @@ export function anthropicMessages(_system: string, messages: readonly Message[])
     add(role, [
       ...(isBlank(text) ? [] : [textBlock(text)]),
       ...calls.map(
-        (call): AnthropicBlock => ({
-          type: 'tool_use',
-          id: ids.get(call)!,
-          name: call.name,
-          input: call.input,
-        }),
+        (call): AnthropicBlock => ({ type: 'tool_use', id: ids.get(call)!, name: call.name, input: call.input }),
       ),
     ]);
     const results = calls.map((call) => resultBlock(ids.get(call)!, call.result));

@@ -46,10 +46,7 @@ export function* renderSteps({ profile, cards: given, format }: Hydration): Step
     format,
     system,
     messages: shown,
-    tools: toolsFor(format, [
-      toolsIn(profile),
-      ...cards.filter(isToolList).map(({ content }) => toolsIn(content)),
-    ]),
+    tools: toolsFor(format, [toolsIn(profile), ...cards.filter(isToolList).map(({ content }) => toolsIn(content))]),
     pending_calls: callsIn(messages)
       .filter(({ result }) => result === null)
       .map(({ id, name, input }) => ({ tool_call_id: id, tool_name: name, arguments: input })),

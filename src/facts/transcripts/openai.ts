@@ -25,11 +25,7 @@ export function openaiMessages(system: string, messages: readonly Message[]): Op
         ),
       },
       ...calls.map(
-        (call): OpenAiMessage => ({
-          role: 'tool',
-          tool_call_id: ids.get(call)!,
-          content: answerText(call.result),
-        }),
+        (call): OpenAiMessage => ({ role: 'tool', tool_call_id: ids.get(call)!, content: answerText(call.result) }),
       ),
     ];
   });

@@ -107,11 +107,7 @@ export async function checkUses(call: Call, touches: Touches, input: object): Pr
   for (const use of usesOf(touches)) {
     const refused = await refusing(call, acting, use, input as Given);
     if (refused === undefined) continue;
-    const {
-      type: memory_type,
-      need,
-      scope,
-    } = typeof refused === 'string' ? { ...use, scope: refused } : refused;
+    const { type: memory_type, need, scope } = typeof refused === 'string' ? { ...use, scope: refused } : refused;
     throw new CairnError(
       'FORBIDDEN',
       `agent ${acting.agent_id} may not ${need} this ${memory_type}: its memory_access lets it ${need} ${IN_WORDS[scope]}`,
@@ -135,12 +131,7 @@ const IN_WORDS: Readonly<Record<Limited, string>> = {
 };
 
 /** How far the agent reaches, if a use asks for more than that. */
-async function refusing(
-  call: Call,
-  acting: ActingAgent,
-  use: MemoryUse,
-  given: Given,
-): Promise<Refused | undefined> {
+async function refusing(call: Call, acting: ActingAgent, use: MemoryUse, given: Given): Promise<Refused | undefined> {
   const { type, need, by } = use;
   if (by === 'listed' || by === 'named' || isAbsent(use, given)) return undefined;
   if (isDerived(type)) return by === 'items' ? undefined : refusingContainer(call, acting, use, given);
@@ -153,8 +144,7 @@ async function refusing(
   if (extent === 'all') return undefined;
   // What is made is one's own; but it must not be put where one has no business.
   for (const place of use.places ?? [])
-    if (await isBeyond(call, placeId(place), given[place], { ...acting, extent: 'own_trajectory' }))
-      return extent;
+    if (await isBeyond(call, placeId(place), given[place], { ...acting, extent: 'own_trajectory' })) return extent;
   return undefined;
 }
 
@@ -174,8 +164,7 @@ async function refusingContainer(
   const beyond =
     need === 'write'
       ? await isBeyond(call, container, id, { ...acting, extent: widest([scope, 'own']) })
-      : (await isReadableContainer(call.driver.at(call.tenant), container, id, containerReachOf(call)!)) ===
-        false;
+      : (await isReadableContainer(call.driver.at(call.tenant), container, id, containerReachOf(call)!)) === false;
   return beyond ? scope : undefined;
 }
 
@@ -193,12 +182,7 @@ export function containerReachOf(call: Call): ContainerReach | undefined {
   const { agent_id, current_trajectory_id } = acting;
   const reach = (type: MemoryKind): Reach =>
     limitOf(acting, type, 'read') ?? { extent: 'all', agent_id, current_trajectory_id };
-  const [turns, artifacts, notes, executions] = [
-    reach('Turn'),
-    reach('Artifact'),
-    reach('Note'),
-    reach('Checkpoint'),
-  ];
+  const [turns, artifacts, notes, executions] = [reach('Turn'), reach('Artifact'), reach('Note'), reach('Checkpoint')];
   const follows_trajectory = [turns, artifacts, notes, executions].some(
     ({ extent }) => extent === 'own_trajectory' || extent === 'all',
   );
@@ -229,10 +213,10 @@ async function isBeyond(call: Call, by: ReachedBy, id: unknown, reach: Reach): P
 }
 
 /** Whose a card is, and what holds it; filled in by facts, which keeps cards. */
-export const cardOwners = new SlotRegistry<
-  'card',
-  (query: Query, card_id: string) => Promise<CardOwner | undefined>
->('card owner', ['card']);
+export const cardOwners = new SlotRegistry<'card', (query: Query, card_id: string) => Promise<CardOwner | undefined>>(
+  'card owner',
+  ['card'],
+);
 
 interface CardOwner {
   readonly author_id: string | null;

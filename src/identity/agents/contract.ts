@@ -35,8 +35,7 @@ export const agents = {
     touches: 'self',
     event: 'cairn.agent.registered',
     status: 201,
-    summary:
-      'Register an agent: it starts idle. One that registers itself has the rights that came with its key.',
+    summary: 'Register an agent: it starts idle. One that registers itself has the rights that came with its key.',
     example: { agent_id: 'reviewer-1', agent_type: 'reviewer', capabilities: ['review_code'] },
   }),
   get: operation({
@@ -53,11 +52,7 @@ export const agents = {
   list: operation({
     method: 'GET',
     path: '/api/v1/agents',
-    input: z.strictObject({
-      agent_type: agentType.optional(),
-      status: agentStatus.optional(),
-      ...pageInput,
-    }),
+    input: z.strictObject({ agent_type: agentType.optional(), status: agentStatus.optional(), ...pageInput }),
     output: z.object({ agents: z.array(agent), ...pageOutput }),
     access: 'read',
     touches: 'directory',
@@ -89,11 +84,7 @@ export const agents = {
   heartbeat: operation({
     method: 'POST',
     path: '/api/v1/agents/{agent_id}/heartbeat',
-    input: z.strictObject({
-      ...byId,
-      status: sayableStatus.optional(),
-      current_trajectory_id: uuid.nullish(),
-    }),
+    input: z.strictObject({ ...byId, status: sayableStatus.optional(), current_trajectory_id: uuid.nullish() }),
     output: agent,
     access: 'write',
     touches: 'directory',

@@ -12,11 +12,7 @@ interface Receiver {
 }
 
 /** Refuses what the source's rules do not allow. One that was never registered, or none at all, is free. */
-export async function checkMayDelegate(
-  query: Query,
-  from_agent_id: string | null,
-  to: Receiver,
-): Promise<void> {
+export async function checkMayDelegate(query: Query, from_agent_id: string | null, to: Receiver): Promise<void> {
   if (from_agent_id === null) return;
   const source = await findAgent(query, from_agent_id);
   const rules = source?.can_delegate_to == null ? null : (JSON.parse(source.can_delegate_to) as string[]);
@@ -24,17 +20,10 @@ export async function checkMayDelegate(
   const named = to.typed === 1 ? to : { ...to, agent_type: null, profile_name: null };
   if (allowsDelegation(rules, named)) return;
   const allowed =
-    rules!.length === 0
-      ? 'to nobody'
-      : `to ${rules!.slice(0, 10).join(', ')}${rules!.length > 10 ? ', …' : ''}`;
+    rules!.length === 0 ? 'to nobody' : `to ${rules!.slice(0, 10).join(', ')}${rules!.length > 10 ? ', …' : ''}`;
   throw new CairnError(
     'FORBIDDEN',
     `agent ${from_agent_id} may not delegate to ${to.agent_id} of type ${to.agent_type}: its can_delegate_to allows it ${allowed}`,
-    {
-      rule: 'can_delegate_to',
-      from_agent_id,
-      to_agent_id: to.agent_id,
-      can_delegate_to: rules!.slice(0, 100),
-    },
+    { rule: 'can_delegate_to', from_agent_id, to_agent_id: to.agent_id, can_delegate_to: rules!.slice(0, 100) },
   );
 }

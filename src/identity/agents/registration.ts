@@ -2,15 +2,7 @@
 import type { z } from 'zod';
 import type { Tx } from '../../driver/index.js';
 import { accessTo, type GrantedAccess, type MemoryAccess } from '../../engine/contract.js';
-import {
-  actsAs,
-  appendEvent,
-  type Call,
-  change,
-  extentOf,
-  isUnrestricted,
-  type Work,
-} from '../../engine/index.js';
+import { actsAs, appendEvent, type Call, change, extentOf, isUnrestricted, type Work } from '../../engine/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -27,8 +19,7 @@ type Input = z.output<(typeof operations)['register']['input']>;
 export const textOf = (value: unknown): string => canonical(value as Json);
 
 /** Rights as they are stored: null where nothing is restricted. */
-export const accessText = (access: MemoryAccess): string | null =>
-  isUnrestricted(access) ? null : textOf(access);
+export const accessText = (access: MemoryAccess): string | null => (isUnrestricted(access) ? null : textOf(access));
 
 /** The type of an agent that nobody has given one. */
 const UNNAMED_TYPE = 'agent';
@@ -106,8 +97,7 @@ function rowOf(input: Input, before: AgentRow, sent_hash: string, now: number): 
     agent_type: input.agent_type,
     capabilities: textOf([...new Set(input.capabilities)]),
     memory_access: input.memory_access === undefined ? before.memory_access : accessText(input.memory_access),
-    can_delegate_to:
-      input.can_delegate_to === undefined ? before.can_delegate_to : textOf(input.can_delegate_to),
+    can_delegate_to: input.can_delegate_to === undefined ? before.can_delegate_to : textOf(input.can_delegate_to),
     status: 'idle',
     profile_name: input.profile_name ?? null,
     made: MADE.registered,
@@ -163,12 +153,7 @@ export async function register(call: Call, input: Input): Promise<Agent> {
       const row = { ...rowOf(input, before, sent_hash, now), typed };
       await (existing ? completeAgent(tx, row) : insertAgent(tx, row));
       await holdOnline(tx, row);
-      appendEvent(
-        work,
-        'cairn.agent.registered',
-        { type: 'agent', id: agent_id },
-        { agent_type: row.agent_type },
-      );
+      appendEvent(work, 'cairn.agent.registered', { type: 'agent', id: agent_id }, { agent_type: row.agent_type });
       return showAgent(call, row);
     },
     remember: ({ agent_id }) => agent_id,
@@ -214,23 +199,15 @@ export async function provideAgent(
     agent_type: given.agent_type ?? before.agent_type,
     typed: given.agent_type === undefined ? before.typed : 1,
     memory_access: given.access === undefined ? before.memory_access : grantedText(given.access),
-    can_delegate_to:
-      given.can_delegate_to === undefined ? before.can_delegate_to : textOf(given.can_delegate_to),
+    can_delegate_to: given.can_delegate_to === undefined ? before.can_delegate_to : textOf(given.can_delegate_to),
   };
   if (!existing) {
     await insertAgent(tx, after);
-    appendEvent(
-      work,
-      'cairn.agent.registered',
-      { type: 'agent', id: agent_id },
-      { agent_type: after.agent_type },
-    );
+    appendEvent(work, 'cairn.agent.registered', { type: 'agent', id: agent_id }, { agent_type: after.agent_type });
     return;
   }
   const given_type = after.typed !== before.typed;
-  const fields = RIGHTS.filter(
-    (name) => after[name] !== before[name] || (name === 'agent_type' && given_type),
-  );
+  const fields = RIGHTS.filter((name) => after[name] !== before[name] || (name === 'agent_type' && given_type));
   if (fields.length === 0) return;
   await updateAgent(tx, { ...after, updated_at: now });
   const facts = { fields: [...fields], status: after.status };

@@ -4,8 +4,7 @@
 export const allowsDelegation = (
   rules: readonly string[] | null,
   to: { readonly agent_id: string; readonly agent_type: string | null; readonly profile_name: string | null },
-): boolean =>
-  rules === null || rules.some((rule) => ['*', to.agent_id, to.agent_type, to.profile_name].includes(rule));
+): boolean => rules === null || rules.some((rule) => ['*', to.agent_id, to.agent_type, to.profile_name].includes(rule));
 
 /** What both lists name: an agent that another makes delegates to nobody that this other may not delegate to. */
 export function commonDelegates(

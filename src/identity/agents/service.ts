@@ -42,11 +42,10 @@ function checkRights(call: Call, fields: Partial<In<'update'>>): void {
   const named = RIGHTS.filter((name) => fields[name] !== undefined);
   if (named.length === 0 || (agent_id === null && role === 'admin')) return;
   if (agent_id !== null) throw ownRights(agent_id, named);
-  throw new CairnError(
-    'FORBIDDEN',
-    `changing ${named.join(', ')} needs the role admin, this key has ${role}`,
-    { rule: 'key_role', fields: named },
-  );
+  throw new CairnError('FORBIDDEN', `changing ${named.join(', ')} needs the role admin, this key has ${role}`, {
+    rule: 'key_role',
+    fields: named,
+  });
 }
 
 /** A trajectory that an agent works in, which must be there. */
@@ -77,8 +76,7 @@ async function checkTrajectory(
 export async function update(call: Call, input: In<'update'>): Promise<Agent> {
   const { agent_id, ...fields } = input;
   const named = Object.entries(fields).filter(([, value]) => value !== undefined);
-  if (named.length === 0)
-    throw new CairnError('INVALID_INPUT', 'agents.update: give at least one field to change');
+  if (named.length === 0) throw new CairnError('INVALID_INPUT', 'agents.update: give at least one field to change');
   actsAs(call, agent_id, 'agent_id');
   checkRights(call, fields);
   return change(call, {
@@ -92,22 +90,16 @@ export async function update(call: Call, input: In<'update'>): Promise<Agent> {
         agent_type: fields.agent_type ?? row.agent_type,
         typed: fields.agent_type === undefined ? row.typed : 1,
         capabilities: fields.capabilities ? textOf([...new Set(fields.capabilities)]) : row.capabilities,
-        memory_access:
-          fields.memory_access === undefined ? row.memory_access : accessText(fields.memory_access),
-        can_delegate_to:
-          fields.can_delegate_to === undefined ? row.can_delegate_to : textOf(fields.can_delegate_to),
+        memory_access: fields.memory_access === undefined ? row.memory_access : accessText(fields.memory_access),
+        can_delegate_to: fields.can_delegate_to === undefined ? row.can_delegate_to : textOf(fields.can_delegate_to),
         current_trajectory_id:
-          fields.current_trajectory_id === undefined
-            ? row.current_trajectory_id
-            : fields.current_trajectory_id,
+          fields.current_trajectory_id === undefined ? row.current_trajectory_id : fields.current_trajectory_id,
         offline_after_ms: fields.offline_after_ms ?? row.offline_after_ms,
         metadata: fields.metadata === undefined ? row.metadata : textOf(fields.metadata),
         updated_at: now,
       };
       const changed =
-        (Object.keys(after) as (keyof AgentRow)[]).some(
-          (key) => key !== 'updated_at' && after[key] !== row[key],
-        ) ||
+        (Object.keys(after) as (keyof AgentRow)[]).some((key) => key !== 'updated_at' && after[key] !== row[key]) ||
         (fields.status !== undefined && fields.status !== row.status);
       // By its own key it is there; and whoever says what an agent does says that it is there.
       const alive = call.caller.agent_id !== null || fields.status !== undefined;
@@ -191,9 +183,7 @@ async function refuseAtWork(tx: Tx, row: AgentRow, now: number): Promise<void> {
   }
   const agent_turn_id = await agentWork.get('agent_turn')(tx, agent_id);
   if (agent_turn_id === undefined) return;
-  throw new CairnError(
-    'STATE_CONFLICT',
-    `agent ${agent_id} has an agent_turn under way: end ${agent_turn_id} first`,
-    { agent_turn_id },
-  );
+  throw new CairnError('STATE_CONFLICT', `agent ${agent_id} has an agent_turn under way: end ${agent_turn_id} first`, {
+    agent_turn_id,
+  });
 }

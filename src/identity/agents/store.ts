@@ -1,14 +1,5 @@
 /** agents: rows in, rows out. */
-import {
-  join,
-  type KeysetPage,
-  keyset,
-  type Query,
-  type Sql,
-  sql,
-  TENANT,
-  type Tx,
-} from '../../driver/index.js';
+import { join, type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { accessTo, type MemoryAccess } from '../../engine/contract.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
@@ -66,8 +57,7 @@ export const toDirectoryEntry = (row: AgentRow, now: number): Agent => ({
 });
 
 /** The type by which others reach an agent: by its mailbox, and by can_delegate_to. */
-export const givenType = ({ agent_type, typed }: AgentRow): string | null =>
-  typed === 1 ? agent_type : null;
+export const givenType = ({ agent_type, typed }: AgentRow): string | null => (typed === 1 ? agent_type : null);
 
 export const toAgent = (row: AgentRow, now: number): Agent => ({
   ...toDirectoryEntry(row, now),
@@ -81,16 +71,12 @@ export const toAgent = (row: AgentRow, now: number): Agent => ({
 
 /** Unregistered ones included, since an id is never used twice. */
 export function findAgent(query: Query, agent_id: string): Promise<AgentRow | undefined> {
-  return query.get<AgentRow>(
-    sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id}`,
-  );
+  return query.get<AgentRow>(sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id}`);
 }
 
 /** The same, and nobody changes it until the commit. */
 export function lockAgent(tx: Tx, agent_id: string): Promise<AgentRow | undefined> {
-  return tx.get<AgentRow>(
-    sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id} FOR UPDATE`,
-  );
+  return tx.get<AgentRow>(sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id} FOR UPDATE`);
 }
 
 export function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
@@ -141,15 +127,8 @@ function where({ agent_type, status }: AgentFilter, now: number): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listAgents(
-  query: Query,
-  filter: AgentFilter,
-  page: KeysetPage,
-  now: number,
-): Promise<AgentRow[]> {
-  return query.all<AgentRow>(
-    sql`SELECT a.* FROM agents a WHERE ${where(filter, now)}${keyset(sql`a.agent_id`, page)}`,
-  );
+export function listAgents(query: Query, filter: AgentFilter, page: KeysetPage, now: number): Promise<AgentRow[]> {
+  return query.all<AgentRow>(sql`SELECT a.* FROM agents a WHERE ${where(filter, now)}${keyset(sql`a.agent_id`, page)}`);
 }
 
 export const countAgents = (filter: AgentFilter, now: number): Sql =>

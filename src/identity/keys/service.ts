@@ -13,9 +13,7 @@ import { addKey, findKey, listKeys, revokeKey } from './store.js';
 
 type KeyIn<V extends keyof typeof keyOperations> = z.output<(typeof keyOperations)[V]['input']>;
 type CreatedKey = z.output<(typeof keyOperations)['create']['output']>;
-export const auth = {
-  whoami: async (call: Call): Promise<Caller> => call.caller,
-};
+export const auth = { whoami: async (call: Call): Promise<Caller> => call.caller };
 
 export const keyHash = (secret: string): string => sha256(secret);
 
@@ -23,8 +21,7 @@ export const keyHash = (secret: string): string => sha256(secret);
 function checkAgentRights({ agent_id, access, agent_type, can_delegate_to }: KeyIn<'create'>): void {
   if (agent_id !== undefined) return;
   const named = Object.entries({ access, agent_type, can_delegate_to }).find(([, one]) => one !== undefined);
-  if (named)
-    throw new CairnError('INVALID_INPUT', `${named[0]} is given to an agent: name it with agent_id, too`);
+  if (named) throw new CairnError('INVALID_INPUT', `${named[0]} is given to an agent: name it with agent_id, too`);
 }
 
 async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey> {
@@ -59,9 +56,7 @@ async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey
       throw new CairnError(
         'CONTENT_ERASED',
         `key ${String(kept)} was made by this request before; its secret was shown then and is not kept: revoke it and create another`,
-        {
-          key_id: kept,
-        },
+        { key_id: kept },
       );
     },
   });
@@ -78,8 +73,7 @@ export const keys = {
       work: async (work) => {
         const { tx, now } = work;
         const key = await findKey(tx, input.key_id);
-        if (!key)
-          throw new CairnError('KEY_NOT_FOUND', `there is no key ${input.key_id} in tenant ${call.tenant}`);
+        if (!key) throw new CairnError('KEY_NOT_FOUND', `there is no key ${input.key_id} in tenant ${call.tenant}`);
         const revoked = await revokeKey(tx, input.key_id, now);
         if (revoked) appendEvent(work, 'cairn.key.revoked', { type: 'key', id: input.key_id }, {});
         return null;

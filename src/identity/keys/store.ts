@@ -42,9 +42,7 @@ export async function findKeyByHash(query: Query, hash: string): Promise<Key | u
 }
 
 export async function findKey(query: Query, key_id: string): Promise<Key | undefined> {
-  const row = await query.get<KeyRow>(
-    sql`SELECT * FROM api_keys WHERE tenant_id = ${TENANT} AND key_id = ${key_id}`,
-  );
+  const row = await query.get<KeyRow>(sql`SELECT * FROM api_keys WHERE tenant_id = ${TENANT} AND key_id = ${key_id}`);
   return row && toKey(row);
 }
 

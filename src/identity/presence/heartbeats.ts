@@ -8,8 +8,7 @@ const NOTED = 4;
 
 /** Whether it is time to note a sign of life. */
 export const isDue = (row: AgentRow, now: number): boolean =>
-  row.unregistered_at === null &&
-  (isOffline(row, now) || row.last_seen_at + row.offline_after_ms / NOTED <= now);
+  row.unregistered_at === null && (isOffline(row, now) || row.last_seen_at + row.offline_after_ms / NOTED <= now);
 
 /**
  * Notes that an agent is there; one that was offline is idle again. Nothing happens to an agent that is not registered.
@@ -35,9 +34,7 @@ export async function signOfLife(
   if (agent_id === null) return undefined;
   const row = await findAgent(driver.at(tenant), agent_id);
   if (row && call.turn === undefined && isDue(row, driver.now()))
-    await driver
-      .write(tenant, (tx) => seen({ call, tx, now: driver.now() }, agent_id))
-      .catch(() => undefined);
+    await driver.write(tenant, (tx) => seen({ call, tx, now: driver.now() }, agent_id)).catch(() => undefined);
   return row;
 }
 
@@ -50,11 +47,7 @@ export async function actingFor(call: Call, agent_id: string): Promise<Call> {
 }
 
 /** The same for an agent whose row is locked, with what else changes in it. */
-export async function noteSeen(
-  work: Work,
-  row: AgentRow,
-  changes: Partial<AgentRow> = {},
-): Promise<AgentRow> {
+export async function noteSeen(work: Work, row: AgentRow, changes: Partial<AgentRow> = {}): Promise<AgentRow> {
   const { tx, now } = work;
   const silent = row.status !== 'offline' && !isBetweenTasks(row) && onlineUntil(row) <= now;
   // Nobody has noticed yet, but it was offline all the same: what it held is as good as released.
@@ -69,7 +62,6 @@ export async function noteSeen(
   };
   await updateAgent(tx, after);
   await holdOnline(tx, after);
-  if (returns)
-    appendEvent(work, 'cairn.agent.online', { type: 'agent', id: row.agent_id }, { status: after.status });
+  if (returns) appendEvent(work, 'cairn.agent.online', { type: 'agent', id: row.agent_id }, { status: after.status });
   return after;
 }

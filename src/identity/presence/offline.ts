@@ -11,25 +11,20 @@ export type Release = (work: Work, agent_id: string) => Promise<void>;
  * One for each kind of thing that an agent can hold. An agent_turn is not among them: its own lease says how long its
  * worker may be silent, which is longer while it is suspended.
  */
-export const agentHoldings = new SlotRegistry<'lock' | 'message', Release>('what an agent holds', [
-  'lock',
-  'message',
-]);
+export const agentHoldings = new SlotRegistry<'lock' | 'message', Release>('what an agent holds', ['lock', 'message']);
 
 /** Lets go of all that an agent held: it has gone, or was taken off the register. */
 export async function releaseAll(work: Work, agent_id: string): Promise<void> {
   for (const [, release] of agentHoldings) await release(work, agent_id);
 }
 
-export const onlineUntil = ({ last_seen_at, offline_after_ms }: AgentRow): number =>
-  last_seen_at + offline_after_ms;
+export const onlineUntil = ({ last_seen_at, offline_after_ms }: AgentRow): number => last_seen_at + offline_after_ms;
 
 /**
  * An agent that was made for a task comes and goes with its tasks: between them, nobody misses it. Nor is one missed that
  * has not registered itself yet.
  */
-export const isBetweenTasks = ({ made, status }: AgentRow): boolean =>
-  made !== MADE.registered && status === 'idle';
+export const isBetweenTasks = ({ made, status }: AgentRow): boolean => made !== MADE.registered && status === 'idle';
 
 /** Gives an agent the lease by which its silence is noticed. It has no other holder, so the token stays. */
 export function holdOnline(tx: Tx, row: AgentRow): Promise<void> {

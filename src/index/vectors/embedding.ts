@@ -51,8 +51,7 @@ export class Embedding {
       const [vector] = await this.#embed([text], 'question', QUESTION_MS);
       this.#inARow = 0;
       if (!vector) return undefined;
-      if (this.#questions.size >= QUESTIONS_KEPT)
-        this.#questions.delete(this.#questions.keys().next().value as string);
+      if (this.#questions.size >= QUESTIONS_KEPT) this.#questions.delete(this.#questions.keys().next().value as string);
       this.#questions.set(text, vector);
       return vector;
     } catch {
@@ -92,8 +91,7 @@ export class Embedding {
       throw new EmbeddingFailure(`the embedder gave other than ${count} vectors`);
     const dimensions = this.#dimensions ?? (given[0] as { length?: number } | undefined)?.length;
     const fits = (vector: unknown) => isVector(vector) && vector.length === dimensions;
-    if (!given.every(fits))
-      throw new EmbeddingFailure('the embedder gave vectors that are none, or not of one length');
+    if (!given.every(fits)) throw new EmbeddingFailure('the embedder gave vectors that are none, or not of one length');
     this.#dimensions = dimensions;
     return (given as Vector[]).map(normalised);
   }

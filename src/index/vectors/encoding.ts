@@ -56,13 +56,7 @@ export const bitsAsDigits = (vector: Float32Array): string =>
   Array.from(vector, (member) => (member > 0 ? '1' : '0')).join('');
 
 /** In how many bits the words at these places differ. */
-export function distance(
-  a: Uint32Array,
-  from_a: number,
-  b: Uint32Array,
-  from_b: number,
-  words: number,
-): number {
+export function distance(a: Uint32Array, from_a: number, b: Uint32Array, from_b: number, words: number): number {
   let sum = 0;
   for (let i = 0; i < words; i++) {
     let x = a[from_a + i]! ^ b[from_b + i]!;

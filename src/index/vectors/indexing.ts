@@ -21,8 +21,7 @@ export interface VectorOperators {
   readonly from: number;
 }
 
-const nameOf = ({ tenant, model, dimensions }: VectorSpace): string =>
-  JSON.stringify([tenant, model, dimensions]);
+const nameOf = ({ tenant, model, dimensions }: VectorSpace): string => JSON.stringify([tenant, model, dimensions]);
 
 export class VectorIndexing {
   readonly #indexes: VectorIndexes | undefined;
@@ -94,9 +93,7 @@ export class VectorIndexing {
   }
 
   figures(): Readonly<Record<string, number>> {
-    return this.#indexes
-      ? { vector_indexes: this.#seen?.count ?? 0, vector_index_failures: this.#failures }
-      : {};
+    return this.#indexes ? { vector_indexes: this.#seen?.count ?? 0, vector_index_failures: this.#failures } : {};
   }
 
   async stop(): Promise<void> {

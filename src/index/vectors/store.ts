@@ -16,13 +16,7 @@ export interface Lacking {
 const COLUMNS: Sql = sql`d.doc_no, d.entity_type, d.content_id, d.name, d.speaker`;
 
 /** Those between two numbers that were not looked at yet, in order. */
-export function lackingDocs(
-  query: Query,
-  model: string,
-  after: number,
-  to: number,
-  limit: number,
-): Promise<Lacking[]> {
+export function lackingDocs(query: Query, model: string, after: number, to: number, limit: number): Promise<Lacking[]> {
   return query.all<Lacking>(
     sql`SELECT ${COLUMNS}, 0 AS attempts FROM search_docs d
         WHERE d.tenant_id = ${TENANT} AND d.doc_no > ${after} AND d.doc_no <= ${to} AND d.terms IS NOT NULL
@@ -172,13 +166,7 @@ export function noteVectorProgress(tx: Tx, model: string, progress: Progress): P
 }
 
 /** Takes the making of a tenant's vectors, or keeps it; false while another holds it. */
-export async function takeVectors(
-  tx: Tx,
-  model: string,
-  holder: string,
-  now: number,
-  until: number,
-): Promise<boolean> {
+export async function takeVectors(tx: Tx, model: string, holder: string, now: number, until: number): Promise<boolean> {
   const taken = await tx.run(
     sql`INSERT INTO vector_progress (tenant_id, model, generation, position, holder, held_until, removed)
         VALUES (${TENANT}, ${model}, 0, 0, ${holder}, ${until}, 0)

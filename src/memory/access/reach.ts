@@ -69,9 +69,7 @@ export function notesWithin(reach: Reach, of: MemoryColumns = versions): Sql {
     conditions.push(
       sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(of.id)} AND NOT (${heard(sql`source.trajectory_id`)})))`,
     );
-  return conditions.length === 0
-    ? EVERYTHING
-    : sql`(${of.owner} = ${agent_id} OR (${join(conditions, ' AND ')}))`;
+  return conditions.length === 0 ? EVERYTHING : sql`(${of.owner} = ${agent_id} OR (${join(conditions, ' AND ')}))`;
 }
 
 /**
@@ -123,11 +121,7 @@ export function scopesReadable(reach: ContainerReach): Sql {
 }
 
 /** Which of these scopes are within reach. */
-export async function scopesReached(
-  query: Query,
-  scope_ids: readonly string[],
-  reach: Reach,
-): Promise<Set<string>> {
+export async function scopesReached(query: Query, scope_ids: readonly string[], reach: Reach): Promise<Set<string>> {
   const rows = await query.all<{ scope_id: string }>(
     sql`SELECT s.scope_id FROM scopes s
         WHERE s.tenant_id = ${TENANT} AND s.scope_id = ANY(${scope_ids}) AND ${scopesWithin(reach)}`,

@@ -2,14 +2,7 @@
 import { z } from 'zod';
 import { clearable, lifetimeClass, ttl } from '../../engine/contract.js';
 import { anyId, computed, instant, jsonObject, smallMetadata, text, uuid } from '../../kernel/contract.js';
-import {
-  abstractionLevel,
-  confidence,
-  content,
-  extractionMethod,
-  name,
-  sourceTurn,
-} from '../versions/model.js';
+import { abstractionLevel, confidence, content, extractionMethod, name, sourceTurn } from '../versions/model.js';
 
 /** The types that people know; any other word is taken as well. */
 export const ARTIFACT_TYPES = [
@@ -77,11 +70,7 @@ export const artifactInput = z.strictObject({
     })
     .optional()
     .describe('source_turn, extraction_method and confidence as they are answered'),
-  derived_from: z
-    .array(uuid)
-    .max(100)
-    .optional()
-    .describe('Artifacts that it was made from: DerivedFrom edges'),
+  derived_from: z.array(uuid).max(100).optional().describe('Artifacts that it was made from: DerivedFrom edges'),
 });
 export type ArtifactInput = z.output<typeof artifactInput>;
 

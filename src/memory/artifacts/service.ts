@@ -1,14 +1,7 @@
 /** Use cases of artifacts. */
 import type { z } from 'zod';
 import type { LifetimeClass, Ttl } from '../../engine/contract.js';
-import {
-  actsAs,
-  type Call,
-  checkLifetime,
-  isAnswerOf,
-  lifetimeClassOf,
-  type Work,
-} from '../../engine/index.js';
+import { actsAs, type Call, checkLifetime, isAnswerOf, lifetimeClassOf, type Work } from '../../engine/index.js';
 import { scopeHolder, sessionHolder, trajectoryHolder } from '../../engine/sql.js';
 import { checkUses } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
@@ -76,10 +69,7 @@ async function enter({ call, tx }: Work, origin: Origin, ttl: Ttl | undefined): 
   const ofScope = scope_id !== null && held_by === scopeHolder(scope_id);
   const willBe = ttl !== undefined && lifetimeClassOf(ttl) === 'Scope';
   const scope = scope_id !== null && (ofScope || willBe) ? await lockScope(tx, scope_id) : undefined;
-  return {
-    check: () => refuseFinished(trajectory!),
-    holder: (lifetime) => holderOf(trajectory_id!, scope, lifetime),
-  };
+  return { check: () => refuseFinished(trajectory!), holder: (lifetime) => holderOf(trajectory_id!, scope, lifetime) };
 }
 
 export const artifactNoun: Noun<Artifact> = {
@@ -97,8 +87,7 @@ async function belongTo(
 ): Promise<{ trajectory_id: string; scope: ScopeRow | undefined }> {
   const { scope_id } = input;
   const named = scope_id == null ? undefined : await findScope(tx, scope_id);
-  if (scope_id != null && (!named || named.deleted_at !== null))
-    throw unknownEntity('scope_id', 'scope', [scope_id]);
+  if (scope_id != null && (!named || named.deleted_at !== null)) throw unknownEntity('scope_id', 'scope', [scope_id]);
   const trajectory_id = input.trajectory_id ?? named?.trajectory_id;
   if (trajectory_id === undefined) {
     throw new CairnError('INVALID_INPUT', 'an artifact needs a trajectory_id, or the scope_id of one');
@@ -167,8 +156,7 @@ async function prepareCreate(call: Call, sent: ArtifactInput): Promise<Action<Ar
   checkLifetime(input.lifetime, ttl);
   const memory = {
     memory_id: artifact_id,
-    sent_hash:
-      artifact_id === undefined ? null : sha256(canonical({ ...sent, artifact_id: null } as unknown as Json)),
+    sent_hash: artifact_id === undefined ? null : sha256(canonical({ ...sent, artifact_id: null } as unknown as Json)),
     agent_id,
     fields: {
       type: input.artifact_type,
@@ -190,21 +178,9 @@ async function prepareCreate(call: Call, sent: ArtifactInput): Promise<Action<Ar
   return { bytes, work: (work) => createMemory(work, artifactNoun, memory) };
 }
 
-const CHANGEABLE = [
-  'artifact_type',
-  'name',
-  'content',
-  'abstraction_level',
-  'confidence',
-  'ttl',
-  'metadata',
-] as const;
+const CHANGEABLE = ['artifact_type', 'name', 'content', 'abstraction_level', 'confidence', 'ttl', 'metadata'] as const;
 
-async function prepareUpdate(
-  call: Call,
-  artifact_id: string,
-  patch: ArtifactPatch,
-): Promise<Action<Artifact>> {
+async function prepareUpdate(call: Call, artifact_id: string, patch: ArtifactPatch): Promise<Action<Artifact>> {
   refuseEmpty(patch, CHANGEABLE);
   const { artifact_type, ...shared } = patch;
   const { bytes, ...change } = await preparePatch(call, artifact_id, { type: artifact_type, ...shared });

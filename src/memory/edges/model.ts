@@ -17,23 +17,10 @@ export const edgeType = z.enum([
 ]);
 export type EdgeType = z.output<typeof edgeType>;
 
-export const entityType = z.enum([
-  'Trajectory',
-  'Scope',
-  'Turn',
-  'Artifact',
-  'Note',
-  'Card',
-  'Packet',
-  'Box',
-]);
+export const entityType = z.enum(['Trajectory', 'Scope', 'Turn', 'Artifact', 'Note', 'Card', 'Packet', 'Box']);
 export type EntityType = z.output<typeof entityType>;
 
-const participantInput = z.strictObject({
-  entity_type: entityType,
-  entity_id: anyId,
-  role: text(100, 1).nullish(),
-});
+const participantInput = z.strictObject({ entity_type: entityType, entity_id: anyId, role: text(100, 1).nullish() });
 
 export const edgeInput = z.strictObject({
   edge_id: uuid.optional().describe('Made by the server when absent'),
@@ -57,11 +44,7 @@ export const edgeInput = z.strictObject({
 });
 export type EdgeInput = z.output<typeof edgeInput>;
 
-export const participant = z.object({
-  entity_type: entityType,
-  entity_id: z.string(),
-  role: z.string().nullable(),
-});
+export const participant = z.object({ entity_type: entityType, entity_id: z.string(), role: z.string().nullable() });
 
 export const edge = z
   .object({

@@ -3,11 +3,7 @@ import { event, type NewPacket, type Work } from '../../engine/index.js';
 import { insertEdges, type NewEdge, settleEdges } from './store.js';
 
 /** Adds edges that Cairn itself makes between what is known to be there, and tells of them. */
-export async function linkAll(
-  work: Work,
-  edges: readonly NewEdge[],
-  thread_id: string | null,
-): Promise<void> {
+export async function linkAll(work: Work, edges: readonly NewEdge[], thread_id: string | null): Promise<void> {
   const { tx } = work;
   if (edges.length === 0) return;
   await insertEdges(tx, edges);

@@ -108,8 +108,7 @@ function prepare(call: Call, input: EdgeInput): PreparedEdge {
     body,
     bytes: body.length,
     // Only an id that the client chose can come again.
-    sent_hash:
-      edge_id === undefined ? null : sha256(canonical({ ...input, edge_id: null } as unknown as Json)),
+    sent_hash: edge_id === undefined ? null : sha256(canonical({ ...input, edge_id: null } as unknown as Json)),
   };
 }
 
@@ -152,9 +151,7 @@ function requireKnown(participants: readonly EntityRef[], readable: ReadonlySet<
   throw new CairnError(
     'UNKNOWN_ENTITY',
     `participants names ${missing.length} that do not exist or are gone: ${names.slice(0, 3).join(', ')}`,
-    {
-      missing_entities: missing.map(({ entity_type, entity_id }) => ({ entity_type, entity_id })),
-    },
+    { missing_entities: missing.map(({ entity_type, entity_id }) => ({ entity_type, entity_id })) },
   );
 }
 
@@ -214,10 +211,7 @@ function journal(work: Work, { made, deleted }: Written): void {
   };
   const tell = (packet_type: string, ids: readonly string[], alone: JsonObject) => {
     const facts: JsonObject = ids.length === 1 ? alone : { edge_ids: [...ids] };
-    const told: NewPacket = {
-      ...event(work, packet_type, { type: 'edge', id: ids[0]! }, facts),
-      settle: settle(ids),
-    };
+    const told: NewPacket = { ...event(work, packet_type, { type: 'edge', id: ids[0]! }, facts), settle: settle(ids) };
     tx.journal(told);
   };
   if (made.size > 0) {
@@ -339,9 +333,7 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
     await remove(one, { edge_id: item.edge_id });
     return null;
   };
-  const about = (item: Item) => ({
-    changes: item.operation === 'create' ? item.create.edge_id : item.edge_id,
-  });
+  const about = (item: Item) => ({ changes: item.operation === 'create' ? item.create.edge_id : item.edge_id });
   return runEach(call, input, input.items, run, { stop_on_error, noun: 'edge', about });
 }
 
@@ -351,9 +343,7 @@ async function together(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
   );
   for (const [i, one] of prepared.entries())
     await inItem('items', i, () =>
-      'operation' in one
-        ? refuseUnlinking(call, one.edge_id)
-        : refuseLinking(call, one.edge_type, one.participants),
+      'operation' in one ? refuseUnlinking(call, one.edge_id) : refuseLinking(call, one.edge_type, one.participants),
     );
   const fresh = prepared.filter((one): one is PreparedEdge => !('operation' in one));
   const edges = await change<(Edge | null)[]>(call, {

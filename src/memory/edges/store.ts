@@ -125,18 +125,11 @@ export interface EdgeRow {
 type Bare = Omit<EdgeRow, 'participants'>;
 
 export function toEdge(row: EdgeRow): Edge {
-  const { weight, provenance, metadata } = JSON.parse(row.body) as Pick<
-    Edge,
-    'weight' | 'provenance' | 'metadata'
-  >;
+  const { weight, provenance, metadata } = JSON.parse(row.body) as Pick<Edge, 'weight' | 'provenance' | 'metadata'>;
   return {
     edge_id: row.edge_id,
     edge_type: row.edge_type,
-    participants: row.participants.map(({ entity_type, entity_id, role }) => ({
-      entity_type,
-      entity_id,
-      role,
-    })),
+    participants: row.participants.map(({ entity_type, entity_id, role }) => ({ entity_type, entity_id, role })),
     weight,
     provenance,
     agent_id: row.agent_id,
@@ -221,8 +214,7 @@ function edgesWhere(filter: EdgeFilter): Sql {
   const named = others.length === 0 ? sql`= ${first!}` : sql`= ANY(${entity_ids})`;
   conditions.push(sql`p.entity_id ${named}`);
   // A turn may be linked as its card.
-  if (entity_type === 'Turn' || entity_type === 'Card')
-    conditions.push(sql`p.entity_type IN ('Card', 'Turn')`);
+  if (entity_type === 'Turn' || entity_type === 'Card') conditions.push(sql`p.entity_type IN ('Card', 'Turn')`);
   else if (entity_type !== undefined) conditions.push(sql`p.entity_type = ${entity_type}`);
   // Two entities of an edge may have the same id, if they are of different types.
   else
@@ -244,8 +236,7 @@ export async function listEdges(query: Query, filter: EdgeFilter, page: KeysetPa
   return page.order === 'desc' ? edges.reverse() : edges;
 }
 
-export const countEdges = (filter: EdgeFilter): Sql =>
-  sql`SELECT COUNT(*) AS total FROM ${edgesWhere(filter)}`;
+export const countEdges = (filter: EdgeFilter): Sql => sql`SELECT COUNT(*) AS total FROM ${edgesWhere(filter)}`;
 
 /** Whether the edge of an end, under the name p, holds at a moment; now unless given. */
 export const holdsAt = (as_of: number | undefined): Sql =>

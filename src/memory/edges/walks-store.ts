@@ -8,9 +8,7 @@ import { ENDS_BY_ENTITY } from './store.js';
 /** Those that hurry past each other wait here: the look for a cycle and the edge that it allows are one step. */
 export async function lockGuard(tx: Tx, edge_type: EdgeType): Promise<void> {
   const lock = () =>
-    tx.get(
-      sql`SELECT edge_type FROM edge_guards WHERE tenant_id = ${TENANT} AND edge_type = ${edge_type} FOR UPDATE`,
-    );
+    tx.get(sql`SELECT edge_type FROM edge_guards WHERE tenant_id = ${TENANT} AND edge_type = ${edge_type} FOR UPDATE`);
   // It is there but for the first time, and a refusal that has changed nothing costs less.
   if (await lock()) return;
   await tx.run(
@@ -107,12 +105,7 @@ const steps = ({ from, direction, edge_type }: Step): Sql => {
 };
 
 /** What one step leads to, each once, in the order of the first edges that lead there; not what was seen before. */
-export function nextEntities(
-  query: Query,
-  step: Step,
-  seen: readonly string[],
-  limit: number,
-): Promise<EntityRef[]> {
+export function nextEntities(query: Query, step: Step, seen: readonly string[], limit: number): Promise<EntityRef[]> {
   return query.all<{ entity_type: EntityType; entity_id: string }>(
     sql`SELECT MIN(o.entity_type) AS entity_type, o.entity_id FROM ${steps(step)}
           AND NOT (${KEY_OF_O} = ANY(${seen}))

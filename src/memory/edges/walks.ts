@@ -52,13 +52,7 @@ export async function traverse(call: Call, input: In<'traverse'>): Promise<Out<'
  * scope, say, is added to seen: nobody is led there, or past it. One that only hidden edges lead to is passed over here,
  * since a later step may reach it.
  */
-async function nextReadable(
-  call: Call,
-  query: Query,
-  step: Step,
-  seen: string[],
-  limit: number,
-): Promise<EntityRef[]> {
+async function nextReadable(call: Call, query: Query, step: Step, seen: string[], limit: number): Promise<EntityRef[]> {
   const found: EntityRef[] = [];
   const passedOver: string[] = [];
   const moment = momentFor(call);

@@ -114,8 +114,7 @@ export async function refuseLinking(
     for (const one of participants) await refuseUnwritable(call, one);
     return;
   }
-  if (edge_type === 'DerivedFrom' || edge_type === 'SynthesizedFrom')
-    return refuseUnwritable(call, participants[0]!);
+  if (edge_type === 'DerivedFrom' || edge_type === 'SynthesizedFrom') return refuseUnwritable(call, participants[0]!);
   let refusal: unknown;
   for (const one of participants) {
     try {

@@ -3,13 +3,7 @@ import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { CardReach } from '../../engine/index.js';
 import { BOX_ENDED, CARD_ENDED, type ContainerReach, type Reach } from '../../engine/sql.js';
 import { cardsWithin, readableAt, shownTo, visibleBox, visibleTo } from '../../facts/sql.js';
-import {
-  artifactsWithin,
-  notesWithin,
-  scopesReadable,
-  trajectoriesReadable,
-  turnsWithin,
-} from '../access/reach.js';
+import { artifactsWithin, notesWithin, scopesReadable, trajectoriesReadable, turnsWithin } from '../access/reach.js';
 import type { EntityType } from '../edges/model.js';
 import { versionsAmong } from '../versions/lookups.js';
 import { heldAt, livesAt } from '../versions/store.js';
@@ -112,10 +106,7 @@ const knownBy: Readonly<Record<EntityType, Known>> = {
  */
 export function readableEntity(moment: Moment): Sql {
   const id = (entity_type: EntityType) =>
-    knownBy[entity_type](
-      { versions: sql`memory_versions v`, has: (column) => sql`${column} = f.entity_id` },
-      moment,
-    );
+    knownBy[entity_type]({ versions: sql`memory_versions v`, has: (column) => sql`${column} = f.entity_id` }, moment);
   return sql`CASE f.entity_type WHEN 'Artifact' THEN (${id('Artifact')} LIMIT 1) WHEN 'Note' THEN (${id('Note')} LIMIT 1)
     WHEN 'Trajectory' THEN (${id('Trajectory')}) WHEN 'Scope' THEN (${id('Scope')}) WHEN 'Packet' THEN (${id('Packet')}) WHEN 'Box' THEN (${id('Box')})
     ${moment.reach ? sql`WHEN 'Turn' THEN (${id('Turn')})` : sql``} ELSE (${id('Card')}) END`;
@@ -127,11 +118,7 @@ const amongIds = (ids: readonly string[], { as_of }: Moment): Among => ({
 });
 
 /** The keys of those that can be read, in one statement a type. */
-export async function knownEntities(
-  query: Query,
-  entities: Iterable<EntityRef>,
-  moment: Moment,
-): Promise<Set<string>> {
+export async function knownEntities(query: Query, entities: Iterable<EntityRef>, moment: Moment): Promise<Set<string>> {
   const wanted = new Map<EntityType, Set<string>>();
   for (const { entity_type, entity_id } of entities) {
     const ids = wanted.get(entity_type);

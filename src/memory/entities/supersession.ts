@@ -31,7 +31,4 @@ export const packetNotSuperseded = (now: number): Sql =>
 
 /** A version of an artifact or note, under the name v, whose entity nothing supersedes. */
 export const versionNotSuperseded = (now: number, as_of?: number): Sql =>
-  nothingSupersedes(sql`y.entity_id = v.memory_id AND y.entity_type IN ('Artifact', 'Note')`, {
-    now,
-    as_of,
-  });
+  nothingSupersedes(sql`y.entity_id = v.memory_id AND y.entity_type IN ('Artifact', 'Note')`, { now, as_of });

@@ -8,11 +8,7 @@ import { note, noteInput, notePatch } from './model.js';
 
 const byId = { note_id: uuid };
 const A_NOTE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5f';
-const AN_INPUT = {
-  note_type: 'Gotcha',
-  title: 'Status of auth failures',
-  content: 'The API answers 500, not 401.',
-};
+const AN_INPUT = { note_type: 'Gotcha', title: 'Status of auth failures', content: 'The API answers 500, not 401.' };
 
 export const notes = {
   create: operation({

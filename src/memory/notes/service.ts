@@ -1,14 +1,7 @@
 /** Use cases of notes. */
 import type { z } from 'zod';
 import type { LifetimeClass, Ttl } from '../../engine/contract.js';
-import {
-  actsAs,
-  type Call,
-  checkLifetime,
-  isAnswerOf,
-  lifetimeClassOf,
-  type Work,
-} from '../../engine/index.js';
+import { actsAs, type Call, checkLifetime, isAnswerOf, lifetimeClassOf, type Work } from '../../engine/index.js';
 import { noteHolder, sessionHolder } from '../../engine/sql.js';
 import { checkUses } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
@@ -62,10 +55,7 @@ function render(call: Call, row: VersionRow, links: Links): Note {
 export function checkNote({ type, ttl }: Pick<Fields, 'type' | 'ttl'>): void {
   const lifetime = lifetimeClassOf(ttl);
   if (lifetime === 'Scope') {
-    throw new CairnError(
-      'INVALID_INPUT',
-      'a note belongs to no scope: give another ttl than Scope or Ephemeral',
-    );
+    throw new CairnError('INVALID_INPUT', 'a note belongs to no scope: give another ttl than Scope or Ephemeral');
   }
   if (type === 'Procedure' && lifetime !== 'Persistent') {
     throw new CairnError('INVALID_INPUT', 'a note of the type Procedure is permanent: leave ttl out');
@@ -101,12 +91,9 @@ async function enter(work: Work, origin: Origin, ttl: Ttl | undefined): Promise<
   const { memory_id } = origin;
   const willBe = ttl !== undefined && lifetimeClassOf(ttl) === 'Session';
   // Content must not be given to a session that ends at the same time: its erasure may already be over.
-  const trajectory_id =
-    sessionOf(origin.held_by) ?? (willBe ? await firstSource(work, memory_id) : undefined);
+  const trajectory_id = sessionOf(origin.held_by) ?? (willBe ? await firstSource(work, memory_id) : undefined);
   const source =
-    trajectory_id === undefined
-      ? undefined
-      : (await lockTrajectories(tx, [trajectory_id])).get(trajectory_id);
+    trajectory_id === undefined ? undefined : (await lockTrajectories(tx, [trajectory_id])).get(trajectory_id);
   return {
     check: (next) => {
       if (next) checkNote(next);
@@ -120,13 +107,7 @@ async function firstSource({ call, tx }: Work, note_id: string): Promise<string 
   return links(note_id).source_trajectory_ids[0];
 }
 
-export const noteNoun: Noun<Note> = {
-  kind: 'note',
-  entity_type: 'Note',
-  not_found: 'NOTE_NOT_FOUND',
-  render,
-  enter,
-};
+export const noteNoun: Noun<Note> = { kind: 'note', entity_type: 'Note', not_found: 'NOTE_NOT_FOUND', render, enter };
 
 async function placeOf({ call, tx, now }: Work, input: NoteInput, ttl: Ttl, note_id: string): Promise<Place> {
   const trajectory_ids = [...new Set(input.source_trajectory_ids)];

@@ -53,14 +53,7 @@ export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<S
           : await endCheckpoint(tx, { box_id: before.box_id, trajectory_id: scope.trajectory_id }, now);
       const turns = source!.length;
       const { tokens_used, trajectory_id } = scope;
-      await putCheckpoint(tx, {
-        scope_id,
-        box_id,
-        context_state,
-        tokens_used,
-        turns,
-        created_at: now,
-      });
+      await putCheckpoint(tx, { scope_id, box_id, context_state, tokens_used, turns, created_at: now });
       const facts = { turns, tokens_used, recoverable, ...(box_id === null ? {} : { box_id }) };
       appendEvent(work, 'cairn.scope.checkpointed', { type: 'scope', id: scope_id }, facts, trajectory_id);
       return readScope(call, tx, scope_id);
@@ -134,12 +127,7 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
 }
 
 /** The state is that of the checkpoint that was restored, as long as no other has taken its place. */
-async function restoredAgain(
-  call: Call,
-  query: Query,
-  scope_id: string,
-  from: string,
-): Promise<Out<'restore'>> {
+async function restoredAgain(call: Call, query: Query, scope_id: string, from: string): Promise<Out<'restore'>> {
   const scope = await readScope(call, query, scope_id);
   const kept = await findCheckpoint(query, scope.restored_from!);
   return { ...scope, context_state: kept?.box_id === from ? kept.context_state : null };

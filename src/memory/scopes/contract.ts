@@ -1,16 +1,7 @@
 /** Operations on scopes (seed path: /scopes). */
 import { z } from 'zod';
 import { clearable, operation, reads, writes } from '../../engine/contract.js';
-import {
-  anyId,
-  computed,
-  pageInput,
-  pageOutput,
-  smallMetadata,
-  startsAs,
-  text,
-  uuid,
-} from '../../kernel/contract.js';
+import { anyId, computed, pageInput, pageOutput, smallMetadata, startsAs, text, uuid } from '../../kernel/contract.js';
 import { artifact } from '../artifacts/model.js';
 import { turn } from '../turns/model.js';
 import { agentFilter, name, namePrefix, timeFilters } from '../versions/model.js';
@@ -146,10 +137,7 @@ export const scopes = {
   close: operation({
     method: 'POST',
     path: '/api/v1/scopes/{scope_id}/close',
-    input: z.strictObject({
-      ...byId,
-      wait: z.boolean().optional().describe('Wait until the content is erased'),
-    }),
+    input: z.strictObject({ ...byId, wait: z.boolean().optional().describe('Wait until the content is erased') }),
     output: closedScope,
     access: 'write',
     touches: [writes('Scope', 'scope_id')],

@@ -63,10 +63,7 @@ export const scope = z
 export type Scope = z.output<typeof scope>;
 
 /** Something that a policy made, by its id. */
-export const made = z.object({
-  kind: z.enum(['summary', 'artifact', 'note']),
-  id: z.string(),
-});
+export const made = z.object({ kind: z.enum(['summary', 'artifact', 'note']), id: z.string() });
 export type Made = z.output<typeof made>;
 
 export const closedScope = scope

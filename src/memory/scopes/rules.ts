@@ -15,11 +15,6 @@ export const reachesThreshold = (budget: Budget, tokens_used: number): boolean =
  * When the threshold counts as reached, after the budget or its use changed: once it is, it stays so, and fires no
  * more; below it, which only a larger budget brings about, it is ready to fire again.
  */
-export function thresholdAt(
-  budget: Budget,
-  tokens_used: number,
-  before: number | null,
-  now: number,
-): number | null {
+export function thresholdAt(budget: Budget, tokens_used: number, before: number | null, now: number): number | null {
   return reachesThreshold(budget, tokens_used) ? (before ?? now) : null;
 }

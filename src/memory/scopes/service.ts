@@ -90,11 +90,7 @@ export async function readScope(call: Call, query: Query, scope_id: string): Pro
 }
 
 /** What a checkpoint keeps with the turns is for those who reach the turns. */
-async function withinReach(
-  call: Call,
-  query: Query,
-  views: readonly ScopeView[],
-): Promise<readonly ScopeView[]> {
+async function withinReach(call: Call, query: Query, views: readonly ScopeView[]): Promise<readonly ScopeView[]> {
   const reach = reachOf(call, 'Turn');
   if (!reach || views.every(({ context_state }) => context_state === null)) return views;
   const ids = views.map(({ scope_id }) => scope_id);
@@ -221,10 +217,7 @@ async function sameScope(
   agent_id: string | null,
 ): Promise<Scope> {
   if (row.deleted_at !== null) {
-    throw new CairnError(
-      'ENTITY_GONE',
-      `scope ${row.scope_id} existed and is gone: an id is never used twice`,
-    );
+    throw new CairnError('ENTITY_GONE', `scope ${row.scope_id} existed and is gone: an id is never used twice`);
   }
   const shown = await readScope(call, tx, row.scope_id);
   const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
@@ -290,12 +283,7 @@ export const get = (call: Call, input: In<'get'>): Promise<Scope> =>
 
 export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> => {
   const { limit, cursor, offset, order, ...filters } = input;
-  return scopePage(
-    call,
-    { limit, cursor, offset, order },
-    { ...filters, times: timesOf(filters) },
-    filters as Json,
-  );
+  return scopePage(call, { limit, cursor, offset, order }, { ...filters, times: timesOf(filters) }, filters as Json);
 };
 
 /** A page of scopes, for every list that shows some. */

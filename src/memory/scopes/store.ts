@@ -98,16 +98,12 @@ export async function insertScope(tx: Tx, row: ScopeRow): Promise<void> {
 
 /** Closed and deleted ones included. */
 export function findScope(query: Query, scope_id: string): Promise<ScopeRow | undefined> {
-  return query.get<ScopeRow>(
-    sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`,
-  );
+  return query.get<ScopeRow>(sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`);
 }
 
 /** The same, and nobody adds a turn to it or closes it until the commit. */
 export function lockScope(tx: Tx, scope_id: string): Promise<ScopeRow | undefined> {
-  return tx.get<ScopeRow>(
-    sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id} FOR UPDATE`,
-  );
+  return tx.get<ScopeRow>(sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id} FOR UPDATE`);
 }
 
 /** The open scopes among these and all that are nested in them, locked, in the order of their ids. */
@@ -139,10 +135,7 @@ async function nestedIn(tx: Query, scope_ids: readonly string[]): Promise<string
 }
 
 /** SQLite would rather go through all scopes in their order than sort those of a few trajectories. */
-const byTrajectory: Sql = byDialect({
-  sqlite: sql`scopes INDEXED BY scopes_by_trajectory`,
-  postgres: sql`scopes`,
-});
+const byTrajectory: Sql = byDialect({ sqlite: sql`scopes INDEXED BY scopes_by_trajectory`, postgres: sql`scopes` });
 
 /** The open scopes of these trajectories, locked, in the order of their ids. */
 export function lockScopesOf(tx: Tx, trajectory_ids: readonly string[]): Promise<ScopeRow[]> {
@@ -162,11 +155,7 @@ export async function closeScopes(tx: Tx, scope_ids: readonly string[], now: num
 /** Notes up to which turn a scope, which is locked, was summarised or looked through for facts. */
 export function noteCovered(
   tx: Tx,
-  {
-    scope_id,
-    summarized_turns,
-    extracted_turns,
-  }: Pick<ScopeRow, 'scope_id' | 'summarized_turns' | 'extracted_turns'>,
+  { scope_id, summarized_turns, extracted_turns }: Pick<ScopeRow, 'scope_id' | 'summarized_turns' | 'extracted_turns'>,
 ): Promise<void> {
   return tx.send(
     sql`UPDATE scopes SET summarized_turns = ${summarized_turns}, extracted_turns = ${extracted_turns}

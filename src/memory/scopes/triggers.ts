@@ -19,9 +19,7 @@ export interface ScopeUsage {
 }
 
 /** The scopes that are about to close: some with those nested in them, or all of some trajectories. */
-export type ClosingScopes =
-  | { readonly scope_ids: readonly string[] }
-  | { readonly trajectory_ids: readonly string[] };
+export type ClosingScopes = { readonly scope_ids: readonly string[] } | { readonly trajectory_ids: readonly string[] };
 
 export interface Triggers {
   /**
@@ -39,15 +37,9 @@ export interface Triggers {
   /** In the transaction that makes an artifact. */
   onArtifact(work: Work, artifact: TriggerPlace & { readonly abstraction_level: string }): Promise<void>;
   /** Before the transaction that closes scopes: does the work that needs their turns. `check` may refuse the closing first. */
-  beforeClosing(
-    call: Call,
-    closing: ClosingScopes,
-    check?: (query: Query) => Promise<void>,
-  ): Promise<readonly Made[]>;
+  beforeClosing(call: Call, closing: ClosingScopes, check?: (query: Query) => Promise<void>): Promise<readonly Made[]>;
   /** In the transaction that closes scopes, which are locked: queues work that is still left. */
   onClose(work: Work, scopes: readonly ScopeRow[]): Promise<void>;
 }
 
-export const triggers = new SlotRegistry<'policies', Triggers>('what changes of memory trigger', [
-  'policies',
-]);
+export const triggers = new SlotRegistry<'policies', Triggers>('what changes of memory trigger', ['policies']);

@@ -14,12 +14,7 @@ const FEW = 100;
  * What of these keeps them is what pins a card (lifetime.ts). A long read: it looks at every turn.
  */
 export async function keepersOf(driver: Driver, tenant: string, box_id: string): Promise<Keeper[]> {
-  const rows = await driver.long<{
-    box_id: string;
-    held_by: string | null;
-    scope_id: string | null;
-    turns: number;
-  }>(
+  const rows = await driver.long<{ box_id: string; held_by: string | null; scope_id: string | null; turns: number }>(
     tenant,
     sql`WITH RECURSIVE chain(box_id, base_box_id, base_position, low, until) AS (
           SELECT b.box_id, b.base_box_id, b.base_position, b.first_position, b.next_position FROM boxes b

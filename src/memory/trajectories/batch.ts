@@ -64,22 +64,13 @@ interface Done {
 function prepare(call: Call, item: Item): Prepared {
   if (item.operation === 'create') {
     const prepared = prepareCreate(call, item.create);
-    return {
-      bytes: prepared.bytes,
-      work: async (work) => ({ trajectory: await createIn(work, prepared), ended: [] }),
-    };
+    return { bytes: prepared.bytes, work: async (work) => ({ trajectory: await createIn(work, prepared), ended: [] }) };
   }
   if (item.operation === 'update') {
     const prepared = preparePatch(item.trajectory_id, item.update);
     return { bytes: prepared.bytes, work: (work) => moveIn(work, prepared) };
   }
-  return {
-    bytes: 0,
-    work: async (work) => ({
-      trajectory: null,
-      ended: await removeIn(work, item.trajectory_id),
-    }),
-  };
+  return { bytes: 0, work: async (work) => ({ trajectory: null, ended: await removeIn(work, item.trajectory_id) }) };
 }
 
 async function together(call: Call, input: In): Promise<Out> {
@@ -90,8 +81,7 @@ async function together(call: Call, input: In): Promise<Out> {
     bytes: bytesOf(prepared),
     work: async (work) => {
       const answers: Done[] = [];
-      for (const [i, item] of prepared.entries())
-        answers.push(await inItem('items', i, () => item.work(work)));
+      for (const [i, item] of prepared.entries()) answers.push(await inItem('items', i, () => item.work(work)));
       return answers;
     },
     remember: (answers) => answers.map(({ trajectory }): Json => trajectory?.trajectory_id ?? null),

@@ -1,16 +1,7 @@
 /** Operations on trajectories (seed path: /trajectories). */
 import { z } from 'zod';
 import { clearable, operation, reads, writes } from '../../engine/contract.js';
-import {
-  anyId,
-  computed,
-  pageInput,
-  pageOutput,
-  smallMetadata,
-  startsAs,
-  text,
-  uuid,
-} from '../../kernel/contract.js';
+import { anyId, computed, pageInput, pageOutput, smallMetadata, startsAs, text, uuid } from '../../kernel/contract.js';
 import { scope } from '../scopes/model.js';
 import { batchInput } from '../versions/contract.js';
 import { agentFilter, batchResult, name, namePrefix, timeFilters } from '../versions/model.js';
@@ -49,9 +40,7 @@ const node = z.object({
   id: z.string(),
   depth: z.int().describe('0 for the trajectory that was asked for'),
   name: z.string(),
-  status: z
-    .string()
-    .describe('Of a trajectory; active or closed of a scope; the type of an artifact or note'),
+  status: z.string().describe('Of a trajectory; active or closed of a scope; the type of an artifact or note'),
   token_budget: z.int().nullable(),
   tokens_used: z.int().nullable(),
   turns: z.int().nullable(),
@@ -108,17 +97,13 @@ export const trajectories = {
     access: 'write',
     touches: [writes('Trajectory', 'trajectory_id'), reads('Artifact', 'named'), reads('Note', 'named')],
     event: 'cairn.trajectory.updated',
-    summary:
-      'Change a trajectory, or finish it: Completed and Failed close its scopes and record the outcome.',
+    summary: 'Change a trajectory, or finish it: Completed and Failed close its scopes and record the outcome.',
     example: { trajectory_id: A_TRAJECTORY, description: 'The login fails for long names' },
   }),
   delete: operation({
     method: 'DELETE',
     path: '/api/v1/trajectories/{trajectory_id}',
-    input: z.strictObject({
-      ...byId,
-      wait: z.boolean().optional().describe('Wait until the content is erased'),
-    }),
+    input: z.strictObject({ ...byId, wait: z.boolean().optional().describe('Wait until the content is erased') }),
     output: z.void(),
     access: 'write',
     touches: [

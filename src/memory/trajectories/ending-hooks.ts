@@ -40,6 +40,4 @@ export interface FinishingHooks {
   finishAbove(work: Work, trajectory_id: string): Promise<readonly string[]>;
 }
 
-export const finishingHooks = new SlotRegistry<'tasks', FinishingHooks>('what finishes with a trajectory', [
-  'tasks',
-]);
+export const finishingHooks = new SlotRegistry<'tasks', FinishingHooks>('what finishes with a trajectory', ['tasks']);

@@ -16,13 +16,7 @@ import { finishingHooks, treeDeletions } from './ending-hooks.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import type { Outcome, OutcomeInput } from './model.js';
 import { artifactsOf, notesFrom } from './outputs.js';
-import {
-  clearTrajectories,
-  deleteEdgesBelow,
-  endedBelow,
-  endTrajectories,
-  lockTree,
-} from './removal-store.js';
+import { clearTrajectories, deleteEdgesBelow, endedBelow, endTrajectories, lockTree } from './removal-store.js';
 import type { FinalStatus } from './rules.js';
 import { activeChildren, findTrajectory } from './store.js';
 
@@ -131,10 +125,7 @@ export async function removeIn(work: Work, trajectory_id: string): Promise<strin
   const { call, tx, now } = work;
   const { tenant } = call;
   if (!(await findTrajectory(tx, trajectory_id))) {
-    throw new CairnError(
-      'TRAJECTORY_NOT_FOUND',
-      `there is no trajectory ${trajectory_id} in tenant ${tenant}`,
-    );
+    throw new CairnError('TRAJECTORY_NOT_FOUND', `there is no trajectory ${trajectory_id} in tenant ${tenant}`);
   }
   const others = Array.from(treeDeletions, ([, begin]) => begin(work));
   for (const other of others) await other.lockBeforeTree?.(trajectory_id);

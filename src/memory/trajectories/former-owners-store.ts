@@ -42,11 +42,7 @@ export function findFormerOwner(
 }
 
 /** Whether a trajectory went over to another agent: given away by this one, which has not got it back, or by any. */
-export async function wasHandedOver(
-  query: Query,
-  trajectory_id: string,
-  giver: string | null,
-): Promise<boolean> {
+export async function wasHandedOver(query: Query, trajectory_id: string, giver: string | null): Promise<boolean> {
   const by = giver === null ? sql`` : sql`AND agent_id = ${giver}`;
   const row = await query.get<{ handoff_id: string }>(
     sql`SELECT handoff_id FROM former_owners

@@ -24,8 +24,7 @@ export async function withReadableOutcomes(
     ['Note', notes],
   ] as const)
     for (let from = 0; from < ids.length; from += IDS_PER_READ)
-      for (const id of await beyondAmong(call, query, type, ids.slice(from, from + IDS_PER_READ)))
-        hidden.add(id);
+      for (const id of await beyondAmong(call, query, type, ids.slice(from, from + IDS_PER_READ))) hidden.add(id);
   const readable = (ids: readonly string[]) => ids.filter((id) => !hidden.has(id));
   return trajectories.map((one) => ({
     ...one,

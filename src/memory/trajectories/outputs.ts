@@ -9,12 +9,7 @@ export const readableVersion = (now: number): Sql => sql`${heldAt(undefined)} AN
 
 const idsOf = (rows: readonly { memory_id: string }[]): string[] => rows.map(({ memory_id }) => memory_id);
 
-export async function artifactsOf(
-  query: Query,
-  trajectory_id: string,
-  now: number,
-  limit: number,
-): Promise<string[]> {
+export async function artifactsOf(query: Query, trajectory_id: string, now: number, limit: number): Promise<string[]> {
   return idsOf(
     await query.all<{ memory_id: string }>(
       sql`SELECT v.memory_id FROM ${artifactsAmong([trajectory_id])}
@@ -32,12 +27,7 @@ export const notesFromThese = (trajectory_ids: readonly string[], now: number): 
         AND o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1 AND o.entity_type = 'Note'
         AND v.tenant_id = o.tenant_id AND v.memory_id = o.entity_id AND v.kind = 'note' AND ${readableVersion(now)}`;
 
-export async function notesFrom(
-  query: Query,
-  trajectory_id: string,
-  now: number,
-  limit: number,
-): Promise<string[]> {
+export async function notesFrom(query: Query, trajectory_id: string, now: number, limit: number): Promise<string[]> {
   return idsOf(
     await query.all<{ memory_id: string }>(
       sql`SELECT DISTINCT v.memory_id ${notesFromThese([trajectory_id], now)}

@@ -50,11 +50,7 @@ export async function endedBelow(query: Query, trajectory_id: string): Promise<s
 }
 
 /** Ends all that these trajectories hold, but for their open scopes: artifacts, checkpoints of scopes. */
-export async function endTrajectories(
-  tx: Tx,
-  trajectory_ids: readonly string[],
-  ended_at: number,
-): Promise<void> {
+export async function endTrajectories(tx: Tx, trajectory_ids: readonly string[], ended_at: number): Promise<void> {
   for (const holder of [trajectoryHolder, sessionHolder]) {
     await tx.send(
       sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, position, erased, kept, versions)
@@ -74,11 +70,7 @@ export async function endTrajectories(
 }
 
 /** Leaves of trajectories and their scopes no more than their ids and times. */
-export async function clearTrajectories(
-  tx: Tx,
-  trajectory_ids: readonly string[],
-  now: number,
-): Promise<void> {
+export async function clearTrajectories(tx: Tx, trajectory_ids: readonly string[], now: number): Promise<void> {
   await tx.send(
     sql`UPDATE trajectories SET name = '', description = NULL, metadata = NULL, outcome = NULL, sent_hash = NULL,
           updated_at = ${now}, deleted_at = ${now}

@@ -20,9 +20,7 @@ export const mayMove = (from: TrajectoryStatus, to: TrajectoryStatus): boolean =
 export function checkMove(trajectory_id: string, from: TrajectoryStatus, to: TrajectoryStatus): void {
   if (mayMove(from, to)) return;
   const onward = isFinal(from) ? 'it is finished' : `from there it goes to ${MOVES[from].join(' or ')}`;
-  throw new CairnError(
-    'STATE_CONFLICT',
-    `trajectory ${trajectory_id} is ${from} and cannot become ${to}: ${onward}`,
-    { status: from },
-  );
+  throw new CairnError('STATE_CONFLICT', `trajectory ${trajectory_id} is ${from} and cannot become ${to}: ${onward}`, {
+    status: from,
+  });
 }

@@ -49,11 +49,7 @@ export function present(call: Call, trajectory_id: string, row: TrajectoryRow | 
   return row;
 }
 
-export async function openTrajectory(
-  call: Call,
-  query: Query,
-  trajectory_id: string,
-): Promise<TrajectoryRow> {
+export async function openTrajectory(call: Call, query: Query, trajectory_id: string): Promise<TrajectoryRow> {
   return present(call, trajectory_id, await findTrajectory(query, trajectory_id));
 }
 
@@ -171,13 +167,7 @@ const journal = (
   trajectory_id: string,
   facts: JsonObject,
 ): void =>
-  appendEvent(
-    work,
-    `cairn.trajectory.${what}`,
-    { type: 'trajectory', id: trajectory_id },
-    facts,
-    trajectory_id,
-  );
+  appendEvent(work, `cairn.trajectory.${what}`, { type: 'trajectory', id: trajectory_id }, facts, trajectory_id);
 
 export async function create(call: Call, input: In<'create'>): Promise<Trajectory> {
   const prepared = prepareCreate(call, input);
@@ -243,17 +233,13 @@ export interface PreparedPatch {
 
 export function preparePatch(trajectory_id: string, patch: TrajectoryPatch): PreparedPatch {
   if (Object.values(patch).every((value) => value === undefined)) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      'nothing to change: give name, description, status, outcome or metadata',
-    );
+    throw new CairnError('INVALID_INPUT', 'nothing to change: give name, description, status, outcome or metadata');
   }
   if (patch.outcome !== undefined && (patch.status === undefined || !isFinal(patch.status))) {
     throw new CairnError('INVALID_INPUT', 'an outcome goes with the status Completed or Failed');
   }
   const metadata = patch.metadata === undefined ? undefined : canonical(patch.metadata);
-  const bytes =
-    (metadata?.length ?? 0) + (patch.description?.length ?? 0) + (patch.outcome?.summary?.length ?? 0);
+  const bytes = (metadata?.length ?? 0) + (patch.description?.length ?? 0) + (patch.outcome?.summary?.length ?? 0);
   return { trajectory_id, patch, metadata, bytes };
 }
 
@@ -265,11 +251,7 @@ const sameOutcome = (given: OutcomeInput, recorded: Outcome | null): boolean =>
   );
 
 /** The names of the fields that the patch changes, by the outcome that its caller is shown. */
-function changedFields(
-  row: TrajectoryRow,
-  shown: Outcome | null,
-  { patch, metadata }: PreparedPatch,
-): string[] {
+function changedFields(row: TrajectoryRow, shown: Outcome | null, { patch, metadata }: PreparedPatch): string[] {
   const changed: string[] = [];
   if (patch.name !== undefined && patch.name !== row.name) changed.push('name');
   if (patch.description !== undefined && patch.description !== row.description) changed.push('description');

@@ -116,11 +116,7 @@ export interface TrajectoryChange {
   readonly finished_at: number | null;
 }
 
-export async function updateTrajectory(
-  tx: Tx,
-  trajectory_id: string,
-  change: TrajectoryChange,
-): Promise<void> {
+export async function updateTrajectory(tx: Tx, trajectory_id: string, change: TrajectoryChange): Promise<void> {
   await tx.send(
     sql`UPDATE trajectories SET name = ${change.name}, description = ${change.description}, status = ${change.status},
           metadata = ${change.metadata}, outcome = ${change.outcome}, updated_at = ${change.updated_at},
@@ -130,12 +126,7 @@ export async function updateTrajectory(
 }
 
 /** Gives a trajectory, which is locked, to another agent. */
-export async function moveTrajectory(
-  tx: Tx,
-  trajectory_id: string,
-  agent_id: string,
-  now: number,
-): Promise<void> {
+export async function moveTrajectory(tx: Tx, trajectory_id: string, agent_id: string, now: number): Promise<void> {
   await tx.send(
     sql`UPDATE trajectories SET agent_id = ${agent_id}, updated_at = ${now}
         WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id}`,
@@ -183,11 +174,7 @@ function where(filter: TrajectoryFilter): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listTrajectories(
-  query: Query,
-  filter: TrajectoryFilter,
-  page: KeysetPage,
-): Promise<TrajectoryRow[]> {
+export function listTrajectories(query: Query, filter: TrajectoryFilter, page: KeysetPage): Promise<TrajectoryRow[]> {
   return query.all<TrajectoryRow>(
     sql`SELECT t.* FROM trajectories t WHERE ${where(filter)}${keyset(sql`t.trajectory_id`, page)}`,
   );

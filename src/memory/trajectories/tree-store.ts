@@ -12,12 +12,7 @@ export interface Branch {
 }
 
 /** A trajectory and those below it, the nearest first, at most so many. */
-export function branchesOf(
-  query: Query,
-  trajectory_id: string,
-  limit: number,
-  reach: TreeReach,
-): Promise<Branch[]> {
+export function branchesOf(query: Query, trajectory_id: string, limit: number, reach: TreeReach): Promise<Branch[]> {
   return query.all<Branch>(
     sql`WITH RECURSIVE below(trajectory_id, parent_trajectory_id) AS (
           SELECT t.trajectory_id, t.parent_trajectory_id FROM trajectories t
@@ -70,8 +65,7 @@ export async function sizesOf(
           GROUP BY p.entity_id`,
   );
   const sizes = new Map<string, number>();
-  for (const { trajectory_id, total } of rows)
-    sizes.set(trajectory_id, (sizes.get(trajectory_id) ?? 0) + total);
+  for (const { trajectory_id, total } of rows) sizes.set(trajectory_id, (sizes.get(trajectory_id) ?? 0) + total);
   return sizes;
 }
 

@@ -120,16 +120,7 @@ function scopeNodes(scopes: readonly ScopeLeaf[], depth: number): Node[] {
   return order.map((placed) => {
     const { scope_id, name, closed_at, token_budget, tokens_used, turns } = scopeOf.get(placed.id)!;
     const status = closed_at === null ? 'active' : 'closed';
-    return {
-      kind: 'scope',
-      id: scope_id,
-      depth: depth + placed.depth,
-      name,
-      status,
-      token_budget,
-      tokens_used,
-      turns,
-    };
+    return { kind: 'scope', id: scope_id, depth: depth + placed.depth, name, status, token_budget, tokens_used, turns };
   });
 }
 

@@ -16,10 +16,7 @@ export function turnsOf(call: Call, input: ListIn): Promise<ListOut> {
   const { tenant } = call;
   const { scope_id, tail } = input;
   if (tail !== undefined && (input.cursor ?? input.offset ?? input.limit) !== undefined) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      'tail gives the last turns and goes with neither limit, cursor nor offset',
-    );
+    throw new CairnError('INVALID_INPUT', 'tail gives the last turns and goes with neither limit, cursor nor offset');
   }
   return call.driver.snapshot(tenant, async (query) => {
     const scope = await readScope(call, query, scope_id);
@@ -30,9 +27,6 @@ export function turnsOf(call: Call, input: ListIn): Promise<ListOut> {
     const { rows, ...page } = await entryPage(call, query, entries);
     const ids = rows.map(({ card_id }) => card_id);
     const cards = await readCards(call, query, ids, () => 1, 'turns by limit or tail');
-    return {
-      turns: rows.map(({ position, card_id }) => toTurn(scope_id, position, cards.get(card_id)!)),
-      ...page,
-    };
+    return { turns: rows.map(({ position, card_id }) => toTurn(scope_id, position, cards.get(card_id)!)), ...page };
   });
 }

@@ -144,8 +144,7 @@ async function fillingOf(
   const scope = await lockForTurn(tx, scope_id);
   if (!scope) return undefined;
   const refusals = new Map<string | null, CairnError | undefined>();
-  for (const agent of agents)
-    refusals.set(agent, await formerOwnerRefusal(call, tx, [scope.trajectory_id], agent));
+  for (const agent of agents) refusals.set(agent, await formerOwnerRefusal(call, tx, [scope.trajectory_id], agent));
   return { scope, refusals, tokens_used: scope.tokens_used, taken: [] };
 }
 
@@ -222,13 +221,7 @@ async function write(work: Work, filling: Filling): Promise<void> {
           content_hash: keyedHash(erasure_key, first.card.content_hash),
         }
       : { scope_id, sequence: first.sequence, turn_ids: cards.map(({ card_id }) => card_id) };
-  const told = event(
-    work,
-    'cairn.turn.added',
-    { type: 'turn', id: first.card.card_id },
-    facts,
-    trajectory_id,
-  );
+  const told = event(work, 'cairn.turn.added', { type: 'turn', id: first.card.card_id }, facts, trajectory_id);
   const placed = taken.map(({ card, sequence }) => ({ turn_id: card.card_id, sequence }));
   tx.journal(await linkAwaited(work, scope, placed, told));
   if (scope.threshold_at === null && threshold_at !== null) {

@@ -77,8 +77,7 @@ export async function performBatch<M extends Memory, I>(
     bytes: bytesOf(actions),
     work: async (work) => {
       const done: (M | null)[] = [];
-      for (const [i, action] of actions.entries())
-        done.push(await inItem('items', i, () => action.work(work)));
+      for (const [i, action] of actions.entries()) done.push(await inItem('items', i, () => action.work(work)));
       return allDone(done).results;
     },
     remember: (list) => list.map((one) => (one.status === 'success' ? keep(one.data) : null)),

@@ -13,10 +13,7 @@ export const listFilters = {
   trajectory_id: uuid.optional(),
   abstraction_level: abstractionLevel.optional(),
   lifetime: lifetimeClass.optional(),
-  include_superseded: z
-    .boolean()
-    .optional()
-    .describe('Also those that another supersedes; hidden unless true'),
+  include_superseded: z.boolean().optional().describe('Also those that another supersedes; hidden unless true'),
   as_of: asOf,
   ...timeFilters,
   ...pageInput,
@@ -42,8 +39,4 @@ export const batchInput = <C extends z.ZodType, U extends z.ZodType, K extends s
     ...batchOptions,
   });
 
-export const versionPage = {
-  order: pageInput.order,
-  limit: pageInput.limit,
-  cursor: pageInput.cursor,
-};
+export const versionPage = { order: pageInput.order, limit: pageInput.limit, cursor: pageInput.cursor };

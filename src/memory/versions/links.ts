@@ -5,11 +5,7 @@ import type { EdgeType, EntityType } from '../edges/model.js';
 import { type NewEdge, NOTHING_MORE, relationsOf } from '../edges/store.js';
 import type { EntityRef, Moment } from '../entities/store.js';
 
-const edgeOf = (
-  edge_type: NewEdge['edge_type'],
-  agent_id: string | null,
-  ends: readonly EntityRef[],
-): NewEdge => ({
+const edgeOf = (edge_type: NewEdge['edge_type'], agent_id: string | null, ends: readonly EntityRef[]): NewEdge => ({
   edge_id: newId(),
   edge_type,
   agent_id,
@@ -19,21 +15,14 @@ const edgeOf = (
 });
 
 /** One edge a source. Something new cannot close a cycle, so nothing is looked at. */
-export const derivedEdges = (
-  from: EntityRef,
-  sources: readonly EntityRef[],
-  agent_id: string | null,
-): NewEdge[] => sources.map((source) => edgeOf('DerivedFrom', agent_id, [from, source]));
+export const derivedEdges = (from: EntityRef, sources: readonly EntityRef[], agent_id: string | null): NewEdge[] =>
+  sources.map((source) => edgeOf('DerivedFrom', agent_id, [from, source]));
 
 /** How many ends an edge has at most. */
 const MAX_ENDS = 100;
 
 /** What was made from many: an edge for all of them, or as many as it takes. */
-export function synthesizedEdges(
-  from: EntityRef,
-  sources: readonly EntityRef[],
-  agent_id: string | null,
-): NewEdge[] {
+export function synthesizedEdges(from: EntityRef, sources: readonly EntityRef[], agent_id: string | null): NewEdge[] {
   const edges: NewEdge[] = [];
   for (let i = 0; i < sources.length; i += MAX_ENDS - 1)
     edges.push(edgeOf('SynthesizedFrom', agent_id, [from, ...sources.slice(i, i + MAX_ENDS - 1)]));
@@ -61,12 +50,7 @@ export interface Links {
   readonly source_artifact_ids: readonly string[];
 }
 
-const NO_LINKS: Links = {
-  superseded_by: [],
-  contradicted_by: [],
-  source_trajectory_ids: [],
-  source_artifact_ids: [],
-};
+const NO_LINKS: Links = { superseded_by: [], contradicted_by: [], source_trajectory_ids: [], source_artifact_ids: [] };
 
 /** The links of each of these entities, as they are or as they were at a moment. */
 export async function memoryLinks(
@@ -96,9 +80,7 @@ const idsOf = (ends: readonly EntityRef[], type: EntityType): string[] => [
 /** Of something new, by the edges that lead from it. */
 export function linksTo(edges: readonly NewEdge[]): Links {
   const ends = (...types: readonly EdgeType[]): EntityRef[] =>
-    edges
-      .filter(({ edge_type }) => types.includes(edge_type))
-      .flatMap(({ participants }) => participants.slice(1));
+    edges.filter(({ edge_type }) => types.includes(edge_type)).flatMap(({ participants }) => participants.slice(1));
   return {
     superseded_by: [],
     contradicted_by: [...new Set(ends('Contradicts').map(({ entity_id }) => entity_id))],

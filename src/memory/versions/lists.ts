@@ -46,11 +46,7 @@ const derivedFrom = (source_id: string, as_of: number | undefined): Sql =>
 
 function where(filter: MemoryFilter, now: number): Sql {
   const { as_of, name_prefix: prefix } = filter;
-  const conditions: Sql[] = [
-    sql`v.tenant_id = ${TENANT} AND v.kind = ${filter.kind}`,
-    heldAt(as_of),
-    livesAt(now),
-  ];
+  const conditions: Sql[] = [sql`v.tenant_id = ${TENANT} AND v.kind = ${filter.kind}`, heldAt(as_of), livesAt(now)];
   const add = <T>(value: T | undefined, condition: (value: T) => Sql) => {
     if (value !== undefined) conditions.push(condition(value));
   };
@@ -69,12 +65,7 @@ function where(filter: MemoryFilter, now: number): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listMemories(
-  query: Query,
-  filter: MemoryFilter,
-  page: KeysetPage,
-  now: number,
-): Promise<VersionRow[]> {
+export function listMemories(query: Query, filter: MemoryFilter, page: KeysetPage, now: number): Promise<VersionRow[]> {
   return query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS} WHERE ${where(filter, now)}${keyset(sql`v.memory_id`, page)}`,
   );

@@ -35,11 +35,6 @@ export async function foundBy(call: Call, state: State): Promise<FoundBy> {
 /** As it was measured for this state; anew where it came otherwise, since another has changed it meanwhile. */
 export function measuredAs(call: Call, row: VersionRow, known: FoundBy | undefined): Measured {
   const { content_hash, name } = row;
-  const state = {
-    content: row.content!,
-    content_hash,
-    name,
-    metadata: JSON.parse(row.metadata!) as JsonObject,
-  };
+  const state = { content: row.content!, content_hash, name, metadata: JSON.parse(row.metadata!) as JsonObject };
   return known?.of === nameOf(state) ? known.measured : measureMemory(keyOf(call), state);
 }

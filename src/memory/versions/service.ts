@@ -161,11 +161,7 @@ export interface NewMemory {
   readonly place: (work: Work, memory_id: string) => Promise<Place>;
 }
 
-export async function createMemory<M extends Memory>(
-  work: Work,
-  noun: Noun<M>,
-  memory: NewMemory,
-): Promise<M> {
+export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, memory: NewMemory): Promise<M> {
   const { call, tx, now } = work;
   if (memory.memory_id !== undefined) {
     const existing = await findOrigin(tx, memory.memory_id);
@@ -228,10 +224,7 @@ async function sameMemory<M extends Memory>(
   const isOwn = origin.kind === noun.kind && origin.agent_id === agent_id;
   const shown = isOwn ? await showMemory(work, noun, current) : undefined;
   if (!shown || (origin.sent_hash !== sent_hash && !isAnswered(shown))) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `${what} exists and was made otherwise: use a new id, or PATCH`,
-    );
+    throw new CairnError('ENTITY_ALREADY_EXISTS', `${what} exists and was made otherwise: use a new id, or PATCH`);
   }
   return shown;
 }
@@ -298,9 +291,7 @@ export async function preparePatch(
   });
   const found_by =
     prepared?.found_by ??
-    (current?.content
-      ? await foundBy(call, { ...current, content: current.content, name, metadata })
-      : undefined);
+    (current?.content ? await foundBy(call, { ...current, content: current.content, name, metadata }) : undefined);
   return { memory_id, version, next, ttl, prepared, found_by, bytes: prepared?.bytes ?? 0 };
 }
 
@@ -353,11 +344,7 @@ export async function updateMemory<M extends Memory>(work: Work, noun: Noun<M>, 
   return answer;
 }
 
-export async function deleteMemory<M extends Memory>(
-  work: Work,
-  noun: Noun<M>,
-  memory_id: string,
-): Promise<null> {
+export async function deleteMemory<M extends Memory>(work: Work, noun: Noun<M>, memory_id: string): Promise<null> {
   const { tx, now } = work;
   const { current, entered } = await enterMemory(work, noun, memory_id, undefined);
   if (!current) return null;
@@ -369,13 +356,7 @@ export async function deleteMemory<M extends Memory>(
   const edge_ids = await deleteEdgesOf(tx, [memory_id]);
   const facts = { version: current.version };
   tx.journal({
-    ...event(
-      work,
-      `cairn.${noun.kind}.deleted`,
-      { type: noun.kind, id: memory_id },
-      facts,
-      current.trajectory_id,
-    ),
+    ...event(work, `cairn.${noun.kind}.deleted`, { type: noun.kind, id: memory_id }, facts, current.trajectory_id),
     settle: async (settled: Tx, recorded_at: number) => {
       await settleVersions(settled, memory_id, current.version, recorded_at);
       await settleEdges(settled, edge_ids, recorded_at);

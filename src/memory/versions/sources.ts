@@ -20,11 +20,7 @@ const learnedInTable: Table = {
 };
 
 /** Stores where a note was learned. Never changed afterwards: reach rests on it. */
-export async function insertLearnedIn(
-  tx: Tx,
-  note_id: string,
-  trajectory_ids: readonly string[],
-): Promise<void> {
+export async function insertLearnedIn(tx: Tx, note_id: string, trajectory_ids: readonly string[]): Promise<void> {
   if (trajectory_ids.length === 0) return;
   await tx.insert(
     learnedInTable,
@@ -47,11 +43,7 @@ const awaitedTable: Table = {
 };
 
 /** Records that an artifact awaits a turn of a scope, which is locked. */
-export async function awaitTurn(
-  tx: Tx,
-  scope_id: string,
-  { sequence, memory_id }: AwaitedTurn,
-): Promise<void> {
+export async function awaitTurn(tx: Tx, scope_id: string, { sequence, memory_id }: AwaitedTurn): Promise<void> {
   await tx.insert(awaitedTable, [[tx.tenant, scope_id, sequence, memory_id]]);
   // On the row that each turn locks, so that a turn in a scope without such artifacts needs no lookup.
   await tx.run(
@@ -83,11 +75,7 @@ export interface AwaitingArtifact {
 }
 
 /** Those of these artifacts that can be read. */
-export const readableArtifacts = (
-  tx: Tx,
-  memory_ids: readonly string[],
-  now: number,
-): Promise<AwaitingArtifact[]> =>
+export const readableArtifacts = (tx: Tx, memory_ids: readonly string[], now: number): Promise<AwaitingArtifact[]> =>
   tx.all<AwaitingArtifact>(
     sql`SELECT v.memory_id, v.agent_id FROM memory_versions v
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${memory_ids}) AND v.kind = 'artifact'

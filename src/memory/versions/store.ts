@@ -1,14 +1,5 @@
 /** memory_versions: artifacts and notes, one row a version; how they are written and found. */
-import {
-  type KeysetPage,
-  keyset,
-  type Query,
-  type Sql,
-  sql,
-  type Table,
-  TENANT,
-  type Tx,
-} from '../../driver/index.js';
+import { type KeysetPage, keyset, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 import type { LifetimeClass } from '../../engine/contract.js';
 import { PENDING, VERSION_ENDED } from '../../engine/sql.js';
 import { eraseCards } from '../../facts/sql.js';
@@ -123,12 +114,7 @@ export async function endVersion(
 }
 
 /** Gives what was written in this commit its recorded time: the versions of an entity from this one on. */
-export async function settleVersions(
-  tx: Tx,
-  memory_id: string,
-  from: number,
-  recorded_at: number,
-): Promise<void> {
+export async function settleVersions(tx: Tx, memory_id: string, from: number, recorded_at: number): Promise<void> {
   await tx.send(
     sql`UPDATE memory_versions SET
           recorded_at = CASE WHEN recorded_at = ${PENDING} THEN ${recorded_at} ELSE recorded_at END,
@@ -167,11 +153,7 @@ export const lives = (row: Lifetime, now: number): boolean =>
   (row.expires_at === null || row.expires_at > now);
 
 /** The version that holds now, or held at a moment. By the newest up to then, so that those before are not walked over. */
-export async function findMemory(
-  query: Query,
-  memory_id: string,
-  as_of = PENDING,
-): Promise<VersionRow | undefined> {
+export async function findMemory(query: Query, memory_id: string, as_of = PENDING): Promise<VersionRow | undefined> {
   const row = await query.get<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = ${memory_id} AND v.recorded_at <= ${as_of}
@@ -181,11 +163,7 @@ export async function findMemory(
   return over ? undefined : row;
 }
 
-export function findVersion(
-  query: Query,
-  memory_id: string,
-  version: number,
-): Promise<VersionRow | undefined> {
+export function findVersion(query: Query, memory_id: string, version: number): Promise<VersionRow | undefined> {
   return query.get<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = ${memory_id} AND v.version = ${version}`,
@@ -230,11 +208,7 @@ export async function lockMemory(tx: Tx, memory_id: string): Promise<void> {
 }
 
 /** Versions of an entity in their order, behind one of them. */
-export function listVersions(
-  query: Query,
-  memory_id: string,
-  page: KeysetPage<number>,
-): Promise<VersionRow[]> {
+export function listVersions(query: Query, memory_id: string, page: KeysetPage<number>): Promise<VersionRow[]> {
   return query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = ${memory_id}${keyset(sql`v.version`, page)}`,
@@ -329,12 +303,7 @@ export function expiredVersions(query: Query, now: number, limit: number): Promi
 export const eraseExpired = (tx: Tx, versions: readonly OverVersion[], now: number): Promise<number> =>
   eraseVersions(tx, versions, now, sql` AND expires_at <= ${now}`);
 
-async function eraseVersions(
-  tx: Tx,
-  versions: readonly OverVersion[],
-  now: number,
-  still: Sql,
-): Promise<number> {
+async function eraseVersions(tx: Tx, versions: readonly OverVersion[], now: number, still: Sql): Promise<number> {
   let erased = 0;
   for (const { memory_id, version } of versions) {
     erased += await tx.run(
@@ -349,13 +318,7 @@ async function eraseVersions(
  * Erases some versions that an ended holder held, with their cards, but for those cards that something pins. Fewer
  * versions than the limit are the last ones.
  */
-export async function eraseMemories(
-  tx: Tx,
-  holder: string,
-  limit: number,
-  key: string,
-  now: number,
-): Promise<number> {
+export async function eraseMemories(tx: Tx, holder: string, limit: number, key: string, now: number): Promise<number> {
   const held = await tx.all<OverVersion & { card_id: string }>(
     sql`SELECT memory_id, version, card_id FROM memory_versions
         WHERE tenant_id = ${TENANT} AND held_by = ${holder} AND erased_at IS NULL

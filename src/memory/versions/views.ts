@@ -82,22 +82,14 @@ export function giveTimes(answer: Memory, row: VersionRow, recorded_at: number):
 }
 
 /** An entity as it is shown, also to the writer of another change of the same commit. */
-export async function showMemory<M extends Memory>(
-  { call, tx }: Work,
-  noun: Noun<M>,
-  row: VersionRow,
-): Promise<M> {
+export async function showMemory<M extends Memory>({ call, tx }: Work, noun: Noun<M>, row: VersionRow): Promise<M> {
   const links = await memoryLinks(tx, [row.memory_id], momentFor(call));
   const answer = noun.render(call, row, links(row.memory_id));
   completeLater(tx, row, answer);
   return answer;
 }
 
-export const notFound = (
-  call: Call,
-  noun: Pick<Noun<Memory>, 'kind' | 'not_found'>,
-  memory_id: string,
-): CairnError =>
+export const notFound = (call: Call, noun: Pick<Noun<Memory>, 'kind' | 'not_found'>, memory_id: string): CairnError =>
   new CairnError(noun.not_found, `there is no ${noun.kind} ${memory_id} in tenant ${call.tenant}`);
 
 /** A request that refers to what is not there, or is gone. */

@@ -80,10 +80,7 @@ export async function withCards(
 }
 
 /** What each contradicts. Of those that say the same one is shown, which stands for the others. */
-function pairsAmong(
-  contradictions: readonly Tie[],
-  shownAs: ReadonlyMap<string, string>,
-): Map<string, string[]> {
+function pairsAmong(contradictions: readonly Tie[], shownAs: ReadonlyMap<string, string>): Map<string, string[]> {
   const pairs = new Map<string, string[]>();
   const add = (one: string, other: string) => {
     const others = pairs.get(one) ?? [];

@@ -7,8 +7,7 @@ const LABEL = /^([^\S\n\r]{0,3})(?=(?:system|user|assistant|tool): )/gim;
 
 /** Such as `user: Why does the login fail?`; what is not said in words stands as JSON. */
 function lineOf({ role, content, ...rest }: JsonObject): string {
-  const said =
-    typeof content === 'string' ? content : (content ?? null) === null ? '' : JSON.stringify(content);
+  const said = typeof content === 'string' ? content : (content ?? null) === null ? '' : JSON.stringify(content);
   const contained = said.replace(LABEL, '$1\\');
   const more = Object.keys(rest).length > 0 ? JSON.stringify(rest) : '';
   return `${String(role)}: ${[contained, more].filter(Boolean).join(' ')}`;

@@ -2,13 +2,7 @@
 import { z } from 'zod';
 import { makes, operation, reads } from '../../engine/contract.js';
 import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
-import {
-  manifest,
-  manifestDiff,
-  manifestKind,
-  manifestSummary,
-  replayedContext,
-} from '../manifests/model.js';
+import { manifest, manifestDiff, manifestKind, manifestSummary, replayedContext } from '../manifests/model.js';
 import { contextAsText } from './context-text.js';
 import { assembledContext, contextInput } from './model.js';
 

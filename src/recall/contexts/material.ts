@@ -78,13 +78,7 @@ export async function gather(call: Call, input: Wanted, meter: Meter): Promise<G
   return {
     places: read.places,
     query_from:
-      input.query !== undefined
-        ? 'query'
-        : asked !== undefined
-          ? 'user_input'
-          : said === undefined
-            ? null
-            : 'turn',
+      input.query !== undefined ? 'query' : asked !== undefined ? 'user_input' : said === undefined ? null : 'turn',
     material: {
       format: input.format ?? 'messages',
       budget,
@@ -235,12 +229,7 @@ async function findNotes(call: Call, query: Query, input: Wanted, found: Promise
   ];
 }
 
-async function findArtifacts(
-  call: Call,
-  query: Query,
-  input: Wanted,
-  found: Promise<Hits>,
-): Promise<Found[]> {
+async function findArtifacts(call: Call, query: Query, input: Wanted, found: Promise<Hits>): Promise<Found[]> {
   const { max_artifacts: limit = 5, min_relevance, trajectory_id } = input;
   if (limit === 0) return [];
   const [hits, newest] = await Promise.all([

@@ -43,17 +43,11 @@ export const contextInput = z.strictObject({
   trajectory_id: uuid
     .optional()
     .describe('The task that the context is for; that of the scope, else the one called memory unless given'),
-  scope_id: uuid
-    .optional()
-    .describe('Whose turns are shown; those of all open scopes of the trajectory unless given'),
-  agent_turn_id: anyId
-    .optional()
-    .describe('The agent_turn that it is made for; that of the guard unless given'),
+  scope_id: uuid.optional().describe('Whose turns are shown; those of all open scopes of the trajectory unless given'),
+  agent_turn_id: anyId.optional().describe('The agent_turn that it is made for; that of the guard unless given'),
   token_budget: z.int().min(1).max(1_000_000).optional().describe('8,000 unless given'),
   format: contextFormat.optional().describe('messages unless given'),
-  user_input: text(500_000, 1)
-    .optional()
-    .describe('What the user says now: the end of the context, always in it'),
+  user_input: text(500_000, 1).optional().describe('What the user says now: the end of the context, always in it'),
   instructions: text(500_000, 1).optional().describe('Told first, always in it'),
   profile: profileName.optional().describe('The profile whose system_prompt is told first'),
   query: text(20_000, 1)
@@ -124,9 +118,7 @@ export const contextEntry = z
     contradicts: z
       .array(z.string())
       .optional()
-      .describe(
-        'The ids of others in the context that it contradicts, or that contradict it: it is told beside both',
-      ),
+      .describe('The ids of others in the context that it contradicts, or that contradict it: it is told beside both'),
   })
   .meta({ id: 'ContextEntry' });
 export type ContextEntry = z.output<typeof contextEntry>;
@@ -141,10 +133,7 @@ export type ContextSection = z.output<typeof contextSection>;
 
 export const renderedContext = {
   format: contextFormat,
-  messages: z
-    .array(jsonObject)
-    .nullable()
-    .describe('In the format messages, as an OpenAI-style chat call takes them'),
+  messages: z.array(jsonObject).nullable().describe('In the format messages, as an OpenAI-style chat call takes them'),
   text: z.string().nullable().describe('In the other formats'),
   token_count: z.int().describe('o200k tokens of the text, or of the canonical JSON of the messages'),
   content_hash: z.string().describe('SHA-256 over the same'),

@@ -74,11 +74,7 @@ export const conflictOf = (
   others: readonly string[],
 ): Conflict => {
   const { occurred_at } = JSON.parse(named?.metadata ?? '{}') as JsonObject;
-  return {
-    called: calledBy(named?.name, text),
-    with: others,
-    at: parseDate(occurred_at) ?? row.created_at,
-  };
+  return { called: calledBy(named?.name, text), with: others, at: parseDate(occurred_at) ?? row.created_at };
 };
 
 /** Who said it, and when it was, as far as that was told: without it the same words of two people are one. */

@@ -6,6 +6,4 @@ import { SlotRegistry } from '../../engine/sql.js';
 /** Whether there is one with this id that the caller may refer to. */
 export type IsReferable = (call: Call, query: Query, id: string) => Promise<boolean>;
 
-export const contextReferences = new SlotRegistry<'agent_turn', IsReferable>('context references', [
-  'agent_turn',
-]);
+export const contextReferences = new SlotRegistry<'agent_turn', IsReferable>('context references', ['agent_turn']);

@@ -25,10 +25,7 @@ import { type MemoryName, namesOf } from './sources.js';
 export async function openManifest(call: Call, query: Query, manifest_id: string): Promise<ManifestRow> {
   const row = await findManifest(query, manifest_id);
   if (!row) {
-    throw new CairnError(
-      'MANIFEST_NOT_FOUND',
-      `there is no manifest ${manifest_id}, or it went with its trajectory`,
-    );
+    throw new CairnError('MANIFEST_NOT_FOUND', `there is no manifest ${manifest_id}, or it went with its trajectory`);
   }
   if (row.box_id !== null) await openBox(call, query, row.box_id, 'read');
   return row;
@@ -125,8 +122,7 @@ async function cardsShown(
     // A turn of a closed scope can be read where the scope was restored.
     const isThere =
       row &&
-      (isVisible(row, now) ||
-        (row.held_by?.startsWith('scope:') && (await placesOfTurn(query, card_id)).length > 0));
+      (isVisible(row, now) || (row.held_by?.startsWith('scope:') && (await placesOfTurn(query, card_id)).length > 0));
     if (!isThere) erased.push(card_id);
   }
   return { cards, erased };
@@ -150,11 +146,7 @@ function windowOf(
       const part = partOf(entry, card, names);
       const { contradicts } = entry;
       const conflict = contradicts && conflictOf(card, names.get(entry.card_id), part, contradicts);
-      return {
-        id: entry.id,
-        part: { ...part, text: cut(part.text, entry) },
-        ...(conflict ? { conflict } : {}),
-      };
+      return { id: entry.id, part: { ...part, text: cut(part.text, entry) }, ...(conflict ? { conflict } : {}) };
     });
   const conflicts = conflictsAmong(told);
   const parts = told.map((one) => withRemarks(one.part, one, conflicts.get(one)));
@@ -201,12 +193,7 @@ const REACHED_BY = { Artifact: 'artifact_id', Note: 'note_id', Turn: 'turn_id' }
 type Reached = keyof typeof REACHED_BY;
 
 /** The reach that an entity lies beyond. */
-async function reachBehind(
-  call: Call,
-  query: Query,
-  entity_type: Reached,
-  id: string,
-): Promise<Reach | undefined> {
+async function reachBehind(call: Call, query: Query, entity_type: Reached, id: string): Promise<Reach | undefined> {
   const reach = reachOf(call, entity_type);
   if (!reach) return undefined;
   const by: ReachedBy = REACHED_BY[entity_type];

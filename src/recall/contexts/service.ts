@@ -137,10 +137,7 @@ function parametersOf(
 }
 
 /** Entries of texts stand under the ids of their cards. */
-const namedEntries = (
-  entries: readonly ContextEntry[],
-  texts: ReadonlyMap<RequestText, string>,
-): ContextEntry[] =>
+const namedEntries = (entries: readonly ContextEntry[], texts: ReadonlyMap<RequestText, string>): ContextEntry[] =>
   entries.map((entry) => {
     const card_id = texts.get(entry.section as RequestText);
     return card_id === undefined || entry.entity_type !== 'Card' ? entry : { ...entry, id: card_id, card_id };
@@ -174,9 +171,7 @@ const answerOf = (
   content_hash: rendered.content_hash,
   token_budget: row.token_budget!,
   truncated: row.truncated === 1,
-  included_sections: rendered.sections
-    .filter(({ included }) => included > 0)
-    .map(({ name }): SectionName => name),
+  included_sections: rendered.sections.filter(({ included }) => included > 0).map(({ name }): SectionName => name),
   sections: rendered.sections,
   trace: entries.slice(0, TRACED),
 });

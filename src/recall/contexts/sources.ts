@@ -45,11 +45,7 @@ export function newestPrinciples(query: Query, look: MemoryLook): Promise<FoundM
 }
 
 /** Summaries of a trajectory, the newest first. */
-export function newestSummaries(
-  query: Query,
-  trajectory_id: string,
-  look: MemoryLook,
-): Promise<FoundMemory[]> {
+export function newestSummaries(query: Query, trajectory_id: string, look: MemoryLook): Promise<FoundMemory[]> {
   return query.all<FoundMemory>(
     sql`SELECT v.memory_id, v.card_id FROM ${abstracted}
         WHERE v.tenant_id = ${TENANT} AND v.kind = 'artifact' AND v.abstraction_level = 'L1'
@@ -60,11 +56,7 @@ export function newestSummaries(
 }
 
 /** Artifacts of a trajectory that are no summaries, the newest first. */
-export function newestArtifacts(
-  query: Query,
-  trajectory_id: string,
-  look: MemoryLook,
-): Promise<FoundMemory[]> {
+export function newestArtifacts(query: Query, trajectory_id: string, look: MemoryLook): Promise<FoundMemory[]> {
   return query.all<FoundMemory>(
     sql`SELECT v.memory_id, v.card_id FROM ${ofTrajectory}
         WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ${trajectory_id} AND v.kind = 'artifact'
@@ -74,11 +66,7 @@ export function newestArtifacts(
 }
 
 /** Notes other than principles that were learned in a trajectory, the newest first. */
-export function notesLearnedIn(
-  query: Query,
-  trajectory_id: string,
-  look: MemoryLook,
-): Promise<FoundMemory[]> {
+export function notesLearnedIn(query: Query, trajectory_id: string, look: MemoryLook): Promise<FoundMemory[]> {
   return query.all<FoundMemory>(
     sql`SELECT v.memory_id, v.card_id FROM (
           SELECT DISTINCT o.entity_id AS note_id FROM ${endsAmong([trajectory_id], sql` AND l.edge_type = 'DerivedFrom'`)}
@@ -137,10 +125,7 @@ export async function tiesAmong(
 }
 
 /** From how many things each of these summaries was made. */
-export async function sourceCounts(
-  query: Query,
-  summary_ids: readonly string[],
-): Promise<Map<string, number>> {
+export async function sourceCounts(query: Query, summary_ids: readonly string[]): Promise<Map<string, number>> {
   if (summary_ids.length === 0) return new Map();
   const rows = await query.all<{ summary_id: string; sources: number }>(
     sql`SELECT p.entity_id AS summary_id, COUNT(DISTINCT o.entity_id) AS sources
@@ -160,10 +145,7 @@ export interface ScopePlace {
   readonly created_at: number;
 }
 
-const openScopes: Sql = byDialect({
-  sqlite: sql`scopes s INDEXED BY scopes_open`,
-  postgres: sql`scopes s`,
-});
+const openScopes: Sql = byDialect({ sqlite: sql`scopes s INDEXED BY scopes_open`, postgres: sql`scopes s` });
 
 /** The open scopes of a trajectory, the newest first, behind one of them. */
 export function newestScopes(

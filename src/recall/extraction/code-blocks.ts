@@ -33,12 +33,7 @@ export function* codeOf(source: TextSource): Generator<ExtractedFact | undefined
   }
 }
 
-function artifactOf(
-  code: string,
-  info: string,
-  before: string,
-  source_id: string,
-): ExtractedFact | undefined {
+function artifactOf(code: string, info: string, before: string, source_id: string): ExtractedFact | undefined {
   const content = code.trimEnd();
   const lines = content.split('\n').filter((line) => line.trim() !== '');
   const language = languageOf(info);
@@ -50,8 +45,7 @@ function artifactOf(
   // Without any of these nothing tells a program from what one printed.
   if (file === undefined && defined === undefined && (language === undefined || lines.length < MIN_UNNAMED))
     return undefined;
-  const name =
-    file ?? (defined === undefined ? `${language} code` : `${defined}${language ? ` (${language})` : ''}`);
+  const name = file ?? (defined === undefined ? `${language} code` : `${defined}${language ? ` (${language})` : ''}`);
   return {
     kind: 'artifact',
     type: 'Code',

@@ -12,10 +12,7 @@ export function factKey(erasure_key: string, tenant: string, fact: ExtractedFact
     .digest('hex');
 }
 
-const keysTable: Table = {
-  name: 'fact_keys',
-  columns: { tenant_id: 'text', fact_key: 'text', memory_id: 'text' },
-};
+const keysTable: Table = { name: 'fact_keys', columns: { tenant_id: 'text', fact_key: 'text', memory_id: 'text' } };
 
 /** Of no memory: whoever looks for a fact locks it, so that of two that find the same at once one sees the other's. */
 const GUARD = '';
@@ -61,11 +58,7 @@ export function placesByFact(query: Query, key: string, now: number): Promise<Fa
 }
 
 /** The same of some artifacts and notes, if they can be read. */
-export function currentPlaces(
-  query: Query,
-  memory_ids: readonly string[],
-  now: number,
-): Promise<FactPlace[]> {
+export function currentPlaces(query: Query, memory_ids: readonly string[], now: number): Promise<FactPlace[]> {
   return query.all<FactPlace>(
     sql`SELECT ${PLACE_COLUMNS} FROM ${VERSIONS}
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${memory_ids}) AND v.superseded_at IS NULL
@@ -74,11 +67,7 @@ export function currentPlaces(
 }
 
 /** Some artifacts and notes as they are, if they can be read. */
-export function currentMemories(
-  query: Query,
-  memory_ids: readonly string[],
-  now: number,
-): Promise<VersionRow[]> {
+export function currentMemories(query: Query, memory_ids: readonly string[], now: number): Promise<VersionRow[]> {
   return query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${memory_ids}) AND v.superseded_at IS NULL

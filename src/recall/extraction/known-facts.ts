@@ -35,9 +35,7 @@ export function comparable(row: VersionRow): ComparableFact {
   if (noted) return { content: text, type, ...noted };
   const source = { id: '', text, speaker: textIn(speaker), occurred_at: textIn(occurred_at) };
   const stated = type === 'Code' ? undefined : factStated(source);
-  return stated
-    ? { content: stated.content, type: stated.type, ...factFields(stated) }
-    : { content: text, type };
+  return stated ? { content: stated.content, type: stated.type, ...factFields(stated) } : { content: text, type };
 }
 
 type FactFields = Pick<ExtractedFact, 'subject' | 'slot' | 'value' | 'negated'>;
@@ -143,11 +141,7 @@ function comparer(row: VersionRow): (sought: SoughtFact) => Relation {
  * Compares facts with the stored texts that may say the same: before the transaction, text by text, with a bound on how
  * much is read, and with a cooperative yield between two comparisons.
  */
-export async function compareKnown(
-  call: Call,
-  sought: readonly SoughtFact[],
-  give_way: GiveWay,
-): Promise<Comparisons> {
+export async function compareKnown(call: Call, sought: readonly SoughtFact[], give_way: GiveWay): Promise<Comparisons> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
   const comparisons = new Comparisons();

@@ -156,9 +156,7 @@ function jsonIn(answer: string): unknown {
 }
 
 function factOf(told: Told, byMark: ReadonlyMap<string, MarkedSource>): ExtractedFact | undefined {
-  const cited = [...new Set(told.sources)].flatMap(
-    (mark) => byMark.get(mark.trim().replace(/^\[|\]$/g, '')) ?? [],
-  );
+  const cited = [...new Set(told.sources)].flatMap((mark) => byMark.get(mark.trim().replace(/^\[|\]$/g, '')) ?? []);
   const content = told.statement.trim();
   if (cited.length === 0 || content === '' || !isGrounded(content, cited)) return undefined;
   return {

@@ -22,14 +22,7 @@ import {
   type TrajectoryRow,
   updateMemory,
 } from '../../memory/index.js';
-import {
-  type EntityRef,
-  findScope,
-  lockScope,
-  noteCovered,
-  type ScopeRow,
-  type VersionRow,
-} from '../../memory/sql.js';
+import { type EntityRef, findScope, lockScope, noteCovered, type ScopeRow, type VersionRow } from '../../memory/sql.js';
 import {
   howMade,
   inferred,

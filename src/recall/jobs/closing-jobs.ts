@@ -66,13 +66,7 @@ async function doJob(call: Call, job_id: string, { asked_until, end }: Deadline)
     return look();
   };
   // Another server may have it, and may lose it: what is not done by the next look is tried again.
-  const found = await waitFor(
-    call,
-    [jobKey(job_id)],
-    Math.max(0, left()),
-    trying,
-    () => performance.now() + 1000,
-  );
+  const found = await waitFor(call, [jobKey(job_id)], Math.max(0, left()), trying, () => performance.now() + 1000);
   return found ?? [];
 }
 

@@ -124,8 +124,7 @@ export const scopeJobs = {
     access: 'write',
     touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id')],
     event: 'cairn.artifact.created',
-    summary:
-      'Summarise the turns of an open scope since its last summary; or its summaries, with the target level L2.',
+    summary: 'Summarise the turns of an open scope since its last summary; or its summaries, with the target level L2.',
     example: { scope_id: A_SCOPE, max_tokens: 300 },
   }),
   extract: operation({

@@ -10,8 +10,7 @@ import type { Job } from './model.js';
 import type { JobSettings, NewJob } from './store.js';
 
 /** A job, as those who do it see it. */
-export interface Task
-  extends Pick<NewJob, 'job_id' | 'policy_id' | 'trigger_type' | 'trajectory_id' | 'scope_id'> {
+export interface Task extends Pick<NewJob, 'job_id' | 'policy_id' | 'trigger_type' | 'trajectory_id' | 'scope_id'> {
   readonly settings: JobSettings;
   /** Whose the new artifacts and notes are; that of the scope unless given. */
   readonly agent_id?: string | null;

@@ -45,10 +45,7 @@ const ATTEMPTS = 5;
 async function taskFor(call: Call, input: In<'summarize'>): Promise<Task> {
   const { driver, tenant } = call;
   const scope = await readScope(call, driver.at(tenant), input.scope_id);
-  refuseClosed({
-    scope_id: scope.scope_id,
-    closed_at: scope.is_active ? null : Date.parse(scope.closed_at!),
-  });
+  refuseClosed({ scope_id: scope.scope_id, closed_at: scope.is_active ? null : Date.parse(scope.closed_at!) });
   const levels = levelsOf(input);
   const found = await policiesFor(driver.at(tenant), scope, ['Manual']);
   const policy = applying(found).find(({ source_level }) => source_level === levels.source_level);
@@ -126,18 +123,11 @@ const sumOf = (before: ProviderCost | null, more: ProviderCost | null): Provider
   before && more ? sumOfCosts(before, more) : (more ?? before);
 
 /** Records what was spent where nothing came of it but a refusal, as far as that can be written. */
-async function recordSpent(
-  call: Call,
-  round: Round,
-  cost: ProviderCost | null,
-  error: unknown,
-): Promise<void> {
+async function recordSpent(call: Call, round: Round, cost: ProviderCost | null, error: unknown): Promise<void> {
   if (!isSpent(cost)) return;
   const { driver, tenant } = call;
   const outcome = nothingMade(reasonOf(error), cost);
-  await driver
-    .write(tenant, (tx) => record(tx, round, 'failed', outcome, driver.now()))
-    .catch(() => undefined);
+  await driver.write(tenant, (tx) => record(tx, round, 'failed', outcome, driver.now())).catch(() => undefined);
 }
 
 const FASTER = new PlainFailure('the same request was answered meanwhile');
@@ -224,9 +214,7 @@ export async function summarize(call: Call, input: In<'summarize'>): Promise<Sum
             ? await readVersion({ call, tx, now: call.driver.now() }, artifactNoun, one.id, 1)
             : null,
         note:
-          one?.kind === 'note'
-            ? await readVersion({ call, tx, now: call.driver.now() }, noteNoun, one.id, 1)
-            : null,
+          one?.kind === 'note' ? await readVersion({ call, tx, now: call.driver.now() }, noteNoun, one.id, 1) : null,
         sources: sourcesOf(job).length,
         job_id,
       };
@@ -251,21 +239,17 @@ export async function extract(call: Call, input: In<'extract'>): Promise<Extract
       const { made, strengthened, ...then } = resultOf(job ?? { result: null });
       const read = async <M extends Memory>(noun: Noun<M>): Promise<M[]> => {
         const ids = made.filter(({ kind }) => kind === noun.kind).map(({ id }) => id);
-        const all = await Promise.all(
-          ids.map((id) => readVersion({ call, tx, now: call.driver.now() }, noun, id, 1)),
-        );
+        const all = await Promise.all(ids.map((id) => readVersion({ call, tx, now: call.driver.now() }, noun, id, 1)));
         // In place: what is of the same commit gets its times when that is settled.
         if (then.contradicted_by)
-          for (const [at, one] of all.entries())
-            one.contradicted_by = [...(then.contradicted_by[ids[at]!] ?? [])];
+          for (const [at, one] of all.entries()) one.contradicted_by = [...(then.contradicted_by[ids[at]!] ?? [])];
         return all;
       };
       const artifacts = await read(artifactNoun);
       const notes = await read(noteNoun);
       // Jobs of before it was kept do not say how many there were.
       const contradictions =
-        then.contradictions ??
-        [...artifacts, ...notes].filter((one) => one.contradicted_by.length > 0).length;
+        then.contradictions ?? [...artifacts, ...notes].filter((one) => one.contradicted_by.length > 0).length;
       const sources = sourcesOf(job ?? { sources: null }).length;
       return { artifacts, notes, strengthened: [...strengthened], contradictions, sources, job_id };
     },

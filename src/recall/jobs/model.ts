@@ -32,15 +32,11 @@ export type PolicyAction = z.output<typeof policyAction>;
 
 /** How a summary is made. */
 const settings = {
-  source_level: clearable(z.enum(['L0', 'L1']), 'L0').describe(
-    'Turns, or artifacts of this level; default: L0',
-  ),
+  source_level: clearable(z.enum(['L0', 'L1']), 'L0').describe('Turns, or artifacts of this level; default: L0'),
   target_level: clearable(z.enum(['L1', 'L2']), undefined).describe(
     'One above the source level: L1 is a Summary artifact, L2 a note',
   ),
-  max_sources: clearable(z.int().min(1).max(1000), DEFAULT_MAX_SOURCES).describe(
-    `Default: ${DEFAULT_MAX_SOURCES}`,
-  ),
+  max_sources: clearable(z.int().min(1).max(1000), DEFAULT_MAX_SOURCES).describe(`Default: ${DEFAULT_MAX_SOURCES}`),
   max_tokens: clearable(z.int().min(16).max(100_000), DEFAULT_MAX_TOKENS).describe(
     `Of a summary, by o200k; default: ${DEFAULT_MAX_TOKENS}`,
   ),
@@ -54,9 +50,7 @@ const changeable = {
   trigger: trigger.optional(),
   ...settings,
   actions: clearable(z.array(policyAction).min(1).max(2), ['summarize']).describe('Default: summarize alone'),
-  enabled: clearable(z.boolean(), true).describe(
-    'A policy that is not applies nothing, and hides those further away',
-  ),
+  enabled: clearable(z.boolean(), true).describe('A policy that is not applies nothing, and hides those further away'),
 };
 
 export const policyInput = z.strictObject({
@@ -158,10 +152,7 @@ export const extracted = z
 export type Extracted = z.output<typeof extracted>;
 
 export const expandInput = {
-  left: z
-    .boolean()
-    .optional()
-    .describe('Give what is left of the sources, instead of refusing when some are gone'),
+  left: z.boolean().optional().describe('Give what is left of the sources, instead of refusing when some are gone'),
 };
 
 export const expanded = z

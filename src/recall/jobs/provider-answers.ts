@@ -47,12 +47,8 @@ export async function readSummary(
     throw new PlainFailure(`the summary has ${text.length} characters, too many for ${max_tokens} tokens`);
   if (!isText(text, max_bytes) || !fits(text, max_bytes)) throw new PlainFailure('the summary is no text');
   const tokens = await countTokens(text);
-  if (tokens > max_tokens)
-    throw new PlainFailure(`the summary has ${tokens} tokens, more than ${max_tokens}`);
-  return {
-    text: text.trim() === '' ? '' : text,
-    source_ids: idsAmong(memberOf(answer, 'source_ids'), sources),
-  };
+  if (tokens > max_tokens) throw new PlainFailure(`the summary has ${tokens} tokens, more than ${max_tokens}`);
+  return { text: text.trim() === '' ? '' : text, source_ids: idsAmong(memberOf(answer, 'source_ids'), sources) };
 }
 
 /** The ids, each once. */
@@ -60,8 +56,7 @@ function idsAmong(ids: unknown, sources: readonly { readonly id: string }[]): st
   const known = new Set<unknown>(sources.map(({ id }) => id));
   // Only so many are looked at: a list may say that it is longer than anything.
   const count = Array.isArray(ids) ? ids.length : Number.POSITIVE_INFINITY;
-  const own =
-    count <= MAX_SOURCE_IDS ? Array.from({ length: count }, (_, i) => memberOf(ids, String(i))) : [null];
+  const own = count <= MAX_SOURCE_IDS ? Array.from({ length: count }, (_, i) => memberOf(ids, String(i))) : [null];
   if (own.some((id) => !known.has(id))) throw new PlainFailure('it names sources that it was not given');
   return [...new Set(own as string[])];
 }
@@ -74,19 +69,13 @@ export function readFacts(
   const facts = memberOf(answer, 'facts');
   if (!Array.isArray(facts)) throw new PlainFailure('the facts are no list');
   const count = Math.min(facts.length, MAX_FACTS);
-  return {
-    facts: Array.from({ length: count }, (_, i) => factOf(memberOf(facts, String(i)), sources, max_bytes)),
-  };
+  return { facts: Array.from({ length: count }, (_, i) => factOf(memberOf(facts, String(i)), sources, max_bytes)) };
 }
 
 function factOf(told: unknown, sources: ExtractionRequest['sources'], max_bytes: number): ExtractedFact {
-  const [kind, type, title, content] = ['kind', 'type', 'title', 'content'].map((name) =>
-    memberOf(told, name),
-  );
+  const [kind, type, title, content] = ['kind', 'type', 'title', 'content'].map((name) => memberOf(told, name));
   const confidence = memberOf(told, 'confidence');
-  const [subject = '', slot = '', value = ''] = ['subject', 'slot', 'value'].map((name) =>
-    memberOf(told, name),
-  );
+  const [subject = '', slot = '', value = ''] = ['subject', 'slot', 'value'].map((name) => memberOf(told, name));
   const negated = memberOf(told, 'negated') ?? false;
   const named = (text: unknown, max: number): text is string => isText(text, max) && text !== '';
   if (

@@ -39,10 +39,7 @@ class NotAsked extends PlainFailure {}
 const failureOf = (error: unknown): PlainFailure => new PlainFailure(reasonOf(error), costOfFailure(error));
 
 /** Gives up when the time is over, also on work that does not listen to its signal. */
-async function inTime<T>(
-  { timeout_ms, signal }: Attempt,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+async function inTime<T>({ timeout_ms, signal }: Attempt, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const over = AbortSignal.timeout(Math.ceil(timeout_ms));
   const either = signal ? anySignal([signal, over]) : over;
   either.throwIfAborted();
@@ -126,8 +123,7 @@ export function summaryOf(call: Asking, request: SummaryRequest, attempt: Attemp
   const other = offline.summarizer;
   return asked<SummaryRequest, Summary>(request, attempt, {
     provider: summarizer,
-    given: (given, signal) =>
-      summarizer.summarize({ ...given, sources: ownSources(given.sources) }, { signal }),
+    given: (given, signal) => summarizer.summarize({ ...given, sources: ownSources(given.sources) }, { signal }),
     offline: summarizer === other ? undefined : (given) => other.summarize(given),
     breaker: breakers.summarizer,
     read: async (answer) => {

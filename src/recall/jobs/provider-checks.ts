@@ -28,10 +28,8 @@ export function checkProviders(options: Own): void {
   }
   const { dimensions, batch_size, weight } = options.embedder ?? {};
   const isCount = (value: unknown) => Number.isInteger(value) && (value as number) > 0;
-  if (dimensions !== undefined && !isCount(dimensions))
-    refuse('embedder.dimensions', 'must be an integer ≥ 1');
-  if (batch_size !== undefined && !isCount(batch_size))
-    refuse('embedder.batch_size', 'must be an integer ≥ 1');
+  if (dimensions !== undefined && !isCount(dimensions)) refuse('embedder.dimensions', 'must be an integer ≥ 1');
+  if (batch_size !== undefined && !isCount(batch_size)) refuse('embedder.batch_size', 'must be an integer ≥ 1');
   if (weight !== undefined && !(typeof weight === 'number' && weight >= 0 && weight < 1e6))
     refuse('embedder.weight', 'must be a number ≥ 0');
 }

@@ -124,8 +124,7 @@ export class JobQueue {
         this.#underWay.delete(job_id);
         const urgent = among === this.#hurrying;
         if (looked === 'again') this.#later({ tenant, job_id, looks: 0 }, urgent);
-        else if (looked === 'missing' && looks + 1 < LOOKS)
-          this.#later({ tenant, job_id, looks: looks + 1 }, urgent);
+        else if (looked === 'missing' && looks + 1 < LOOKS) this.#later({ tenant, job_id, looks: looks + 1 }, urgent);
         else this.#waiting.delete(job_id);
       })
       .finally(() => {

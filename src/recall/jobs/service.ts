@@ -107,12 +107,7 @@ export const taskOf = (job: JobRow): Task => ({
 });
 
 /** Asks the providers, and gives what is left to be written. */
-export function prepareTask(
-  call: Call,
-  action: JobRow['action'],
-  task: Task,
-  attempt: Attempt,
-): Promise<Ready> {
+export function prepareTask(call: Call, action: JobRow['action'], task: Task, attempt: Attempt): Promise<Ready> {
   if (action === 'extract') return extractFacts(call, task, attempt);
   if (task.settings.source_level === 'L1') return findPrinciple(call, task, attempt);
   if (task.trigger_type === 'ArtifactCount') return summarizeArtifacts(call, task, attempt);

@@ -111,9 +111,7 @@ export async function insertJob(tx: Tx, row: NewJob): Promise<boolean> {
 }
 
 export function findJob(query: Query, job_id: string): Promise<JobRow | undefined> {
-  return query.get<JobRow>(
-    sql`SELECT ${COLUMNS} FROM jobs j WHERE j.tenant_id = ${TENANT} AND j.job_id = ${job_id}`,
-  );
+  return query.get<JobRow>(sql`SELECT ${COLUMNS} FROM jobs j WHERE j.tenant_id = ${TENANT} AND j.job_id = ${job_id}`);
 }
 
 /** The same, and nobody claims or ends it until the commit. */
@@ -255,13 +253,10 @@ function where({ scope_id, policy_id, state, reach }: JobFilter): Sql {
 }
 
 export function listJobs(query: Query, filter: JobFilter, page: KeysetPage): Promise<JobRow[]> {
-  return query.all<JobRow>(
-    sql`SELECT ${COLUMNS} FROM jobs j WHERE ${where(filter)}${keyset(sql`j.job_id`, page)}`,
-  );
+  return query.all<JobRow>(sql`SELECT ${COLUMNS} FROM jobs j WHERE ${where(filter)}${keyset(sql`j.job_id`, page)}`);
 }
 
-export const countJobs = (filter: JobFilter): Sql =>
-  sql`SELECT COUNT(*) AS total FROM jobs j WHERE ${where(filter)}`;
+export const countJobs = (filter: JobFilter): Sql => sql`SELECT COUNT(*) AS total FROM jobs j WHERE ${where(filter)}`;
 
 const talliesTable: Table = {
   name: 'artifact_tallies',
@@ -280,11 +275,7 @@ export async function countArtifact(tx: Tx, counted_in: string, level: string): 
   if (row) return row.made;
   const [kind, id] = [counted_in.split(':')[0]!, counted_in.slice(counted_in.indexOf(':') + 1)];
   const among =
-    kind === 'tenant'
-      ? sql``
-      : kind === 'scope'
-        ? sql` AND v.scope_id = ${id}`
-        : sql` AND v.trajectory_id = ${id}`;
+    kind === 'tenant' ? sql`` : kind === 'scope' ? sql` AND v.scope_id = ${id}` : sql` AND v.trajectory_id = ${id}`;
   const all = await tx.get<{ made: number }>(
     sql`SELECT COUNT(*) AS made FROM memory_versions v
         WHERE v.tenant_id = ${TENANT} AND v.kind = 'artifact' AND v.abstraction_level = ${level}

@@ -25,8 +25,7 @@ const askedUntil = ({ max_closing_ms }: Limits, pinned_until: number): number =>
 export const takenOverAt = (limits: Limits, pinned_until: number): number =>
   Math.floor((askedUntil(limits, pinned_until) + pinned_until) / 2);
 
-export const isOverdue = ({ pinned_until }: Kept, now: number): boolean =>
-  pinned_until !== null && pinned_until <= now;
+export const isOverdue = ({ pinned_until }: Kept, now: number): boolean => pinned_until !== null && pinned_until <= now;
 
 /** Whether the time has come to do it without a provider. */
 export const isUrgent = (limits: Limits, { pinned_until }: Kept, now: number): boolean =>

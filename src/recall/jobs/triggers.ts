@@ -26,9 +26,8 @@ interface Firing {
   readonly pinned_until?: number;
 }
 
-const causeOf = (
-  ...of: readonly [policy_id: string, action: string, about: string, crossing: string]
-): string => of.join(' ');
+const causeOf = (...of: readonly [policy_id: string, action: string, about: string, crossing: string]): string =>
+  of.join(' ');
 
 /** Inserts the job of a firing, unless there is one; says its id. */
 async function fire(work: Work, firing: Firing): Promise<string | undefined> {
@@ -63,13 +62,7 @@ async function fire(work: Work, firing: Firing): Promise<string | undefined> {
 async function begin({ call, tx, now }: Work, job: NewJob): Promise<boolean> {
   if (!(await insertJob(tx, job))) return false;
   // Due at once: whoever notices it begins it, in this process or another.
-  await putLease(tx, {
-    kind: 'job',
-    subject_id: job.job_id,
-    holder: null,
-    token: 0,
-    expires_at: now,
-  });
+  await putLease(tx, { kind: 'job', subject_id: job.job_id, holder: null, token: 0, expires_at: now });
   jobQueue.of(call).expect(call.tenant, job.job_id);
   return true;
 }
@@ -133,11 +126,7 @@ async function dueOnClose(query: Query, scope: ScopeRow, turns: number) {
 }
 
 /** Fires what the closing of open scopes, which are locked, makes fire; gives the ids of jobs that are new. */
-export async function fireOnClose(
-  work: Work,
-  scopes: readonly ScopeRow[],
-  pinned_until?: number,
-): Promise<string[]> {
+export async function fireOnClose(work: Work, scopes: readonly ScopeRow[], pinned_until?: number): Promise<string[]> {
   const { tx } = work;
   const lengths = await lengthsOf(tx, scopes);
   const fired: string[] = [];
@@ -189,14 +178,6 @@ export async function fireNext(work: Work, job: JobRow): Promise<void> {
   // What got no further is of the same cause, and not begun again.
   const cause = causeOf(policy_id!, action, scope_id, `close:${covered}`);
   const { job_id: _, ...same } = job;
-  const next = {
-    ...same,
-    job_id: newId(),
-    cause,
-    settings,
-    state: 'waiting',
-    attempts: 0,
-    created_at: now,
-  } as const;
+  const next = { ...same, job_id: newId(), cause, settings, state: 'waiting', attempts: 0, created_at: now } as const;
   if (covered < turns) await begin(work, next);
 }

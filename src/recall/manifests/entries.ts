@@ -78,10 +78,7 @@ const singleOf = (e: ContextEntry): Single => [
   ...(e.contradicts ? ([e.contradicts] as const) : ([] as const)),
 ];
 
-export function entriesToText(
-  entries: readonly ContextEntry[],
-  places: ReadonlyMap<string, TurnPlace>,
-): string {
+export function entriesToText(entries: readonly ContextEntry[], places: ReadonlyMap<string, TurnPlace>): string {
   const list: (Single | Run)[] = [];
   for (const entry of entries) {
     const at = mayRun(entry) ? places.get(entry.card_id) : undefined;
@@ -175,9 +172,7 @@ interface Base {
 }
 
 /** The cards that stand in a context apart from its turns, in the order of their ids. */
-export const cardsShownBy = (
-  entries: readonly Pick<ContextEntry, 'place' | 'section' | 'card_id'>[],
-): string[] => {
+export const cardsShownBy = (entries: readonly Pick<ContextEntry, 'place' | 'section' | 'card_id'>[]): string[] => {
   const shown = entries.filter(({ place, section }) => place !== null && section !== 'turns');
   return [...new Set(shown.map(({ card_id }) => card_id))].sort();
 };

@@ -58,12 +58,7 @@ export const replayedContext = z
   .meta({ id: 'ReplayedContext' });
 export type ReplayedContext = z.output<typeof replayedContext>;
 
-const changedEntry = z.object({
-  id: z.string(),
-  card_id: z.string(),
-  before: contextEntry,
-  after: contextEntry,
-});
+const changedEntry = z.object({ id: z.string(), card_id: z.string(), before: contextEntry, after: contextEntry });
 
 export const manifestDiff = z
   .object({
@@ -74,9 +69,7 @@ export const manifestDiff = z
     went_out: z.array(contextEntry).describe('In the other, and not in this one; at most 1,000'),
     changed: z
       .array(changedEntry)
-      .describe(
-        'In both, at another place, in another section, cut otherwise or for another reason; at most 1,000',
-      ),
+      .describe('In both, at another place, in another section, cut otherwise or for another reason; at most 1,000'),
     tokens: z.object({ before: z.int().nullable(), after: z.int().nullable() }),
   })
   .meta({ id: 'ManifestDiff' });

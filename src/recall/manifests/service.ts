@@ -3,15 +3,7 @@ import type { z } from 'zod';
 import { atLength, type Query } from '../../driver/index.js';
 import { type Call, listPage } from '../../engine/index.js';
 import { readCards } from '../../facts/index.js';
-import {
-  type BoxRow,
-  type CardRow,
-  entriesAfter,
-  findBox,
-  segmentsOf,
-  toCard,
-  wasVisible,
-} from '../../facts/sql.js';
+import { type BoxRow, type CardRow, entriesAfter, findBox, segmentsOf, toCard, wasVisible } from '../../facts/sql.js';
 import { reachOf } from '../../identity/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { CairnError, type ErrorCode, toIso } from '../../kernel/index.js';
@@ -20,14 +12,7 @@ import { cardsOfMemory } from '../../memory/sql.js';
 import type { manifests as operations } from '../contexts/contract.js';
 import type { ContextEntry } from '../contexts/model.js';
 import { newMeter } from '../contexts/parts.js';
-import {
-  goneFrom,
-  openManifest,
-  readableEntries,
-  replayed,
-  sectionsOf,
-  shownHash,
-} from '../contexts/replay.js';
+import { goneFrom, openManifest, readableEntries, replayed, sectionsOf, shownHash } from '../contexts/replay.js';
 import { diffContexts } from '../windows/diff.js';
 import { readEntries } from './entries.js';
 import {
@@ -200,16 +185,9 @@ export async function replay(call: Call, { manifest_id }: In<'replay'>): Promise
 }
 
 /** The cards of a sealed box, as it was sealed. Each is held against its own hash. */
-async function cardsIn(
-  call: Call,
-  query: Query,
-  row: ManifestRow,
-  { box, entries }: Packing,
-): Promise<Json[]> {
+async function cardsIn(call: Call, query: Query, row: ManifestRow, { box, entries }: Packing): Promise<Json[]> {
   const ids = entries.map(({ card_id }) => card_id);
-  const rows = box
-    ? await readCards(call, query, ids, () => 1, 'cards: read the box page by page')
-    : new Map();
+  const rows = box ? await readCards(call, query, ids, () => 1, 'cards: read the box page by page') : new Map();
   const moment = box?.sealed_at ?? row.created_at;
   const erased = ids.filter((id) => !wasThere(rows.get(id), moment));
   if (!box || erased.length > 0) throw goneFrom(row, erased);

@@ -101,11 +101,7 @@ const cardsTable: Table = {
 };
 
 /** A packing has nothing beside it: all is in its box. */
-export async function insertManifest(
-  tx: Tx,
-  row: NewManifest,
-  content: ManifestContent | null,
-): Promise<void> {
+export async function insertManifest(tx: Tx, row: NewManifest, content: ManifestContent | null): Promise<void> {
   await tx.insert(manifestsTable, [
     [
       tx.tenant,
@@ -218,11 +214,7 @@ function where(filter: ManifestFilter): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listManifests(
-  query: Query,
-  filter: ManifestFilter,
-  page: KeysetPage,
-): Promise<ManifestRow[]> {
+export function listManifests(query: Query, filter: ManifestFilter, page: KeysetPage): Promise<ManifestRow[]> {
   return query.all<ManifestRow>(
     sql`SELECT m.manifest_id, m.kind, m.trajectory_id, m.scope_id, m.agent_turn_id, m.agent_id, m.box_id, m.format,
           m.token_budget, m.token_count, m.truncated, '{}' AS parameters, NULL AS entries, NULL AS turn_ranges, NULL AS request_card_ids,
@@ -276,14 +268,8 @@ export interface WholeManifest extends HeldManifest {
 }
 
 /** Some manifests of a deleted trajectory, whoever holds them. */
-export async function manifestsOf(
-  query: Query,
-  trajectory_id: string,
-  limit: number,
-): Promise<WholeManifest[]> {
-  const rows = await query.all<
-    Pick<ManifestRow, 'manifest_id' | 'request_card_ids' | 'entries' | 'turn_ranges'>
-  >(
+export async function manifestsOf(query: Query, trajectory_id: string, limit: number): Promise<WholeManifest[]> {
+  const rows = await query.all<Pick<ManifestRow, 'manifest_id' | 'request_card_ids' | 'entries' | 'turn_ranges'>>(
     sql`SELECT manifest_id, request_card_ids, entries, turn_ranges FROM manifests
         WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id} ORDER BY manifest_id LIMIT ${limit}`,
   );

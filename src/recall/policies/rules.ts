@@ -30,8 +30,7 @@ const nearness = ({ attached }: FiringPolicy): number => NEARNESS[attached.split
 export function applying<P extends FiringPolicy>(policies: readonly P[]): P[] {
   const kindOf = (one: P) => `${one.trigger_type} ${one.source_level}`;
   const nearest = new Map<string, number>();
-  for (const one of policies)
-    nearest.set(kindOf(one), Math.max(nearest.get(kindOf(one)) ?? 0, nearness(one)));
+  for (const one of policies) nearest.set(kindOf(one), Math.max(nearest.get(kindOf(one)) ?? 0, nearness(one)));
   return policies.filter((one) => nearness(one) === nearest.get(kindOf(one)) && one.enabled === 1);
 }
 

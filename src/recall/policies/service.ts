@@ -1,15 +1,7 @@
 /** Use cases of summarization policies. What makes them fire is in triggers.ts. */
 import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/index.js';
-import {
-  actsAs,
-  appendEvent,
-  type Call,
-  change,
-  isAnswerOf,
-  listPage,
-  type Work,
-} from '../../engine/index.js';
+import { actsAs, appendEvent, type Call, change, isAnswerOf, listPage, type Work } from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
@@ -155,10 +147,7 @@ function samePolicy(
   const shown = toPolicy(row);
   const isSame = row.sent_hash === sent_hash || isAnswerOf(policyInput, shown, input);
   if (!isSame || row.agent_id !== agent_id)
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `${what} exists and was made otherwise: use a new policy_id`,
-    );
+    throw new CairnError('ENTITY_ALREADY_EXISTS', `${what} exists and was made otherwise: use a new policy_id`);
   return shown;
 }
 

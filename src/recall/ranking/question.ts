@@ -116,9 +116,7 @@ export function readQuestion(whole: string, now?: number): Question {
     terms,
     asked: [...asked.values()],
     related: terms.map((term) => relatedTerms(term).filter((other) => !asked.has(other))),
-    weights: terms.map(
-      (term) => (frameTerms.has(term) ? FRAME_WEIGHT : 1) * (nameTerms.has(term) ? NAME_WEIGHT : 1),
-    ),
+    weights: terms.map((term) => (frameTerms.has(term) ? FRAME_WEIGHT : 1) * (nameTerms.has(term) ? NAME_WEIGHT : 1)),
     words: new Set(words),
     names: all,
     dates: [...dateMentions(text), ...(now === undefined ? [] : relativeMentions(text, now))],
@@ -129,13 +127,9 @@ export function readQuestion(whole: string, now?: number): Question {
 /** The words of a question that name a speaker: by a part of the name, short for it, or spelt a little otherwise. */
 export function wordsNaming(question: Question, speaker: string): string[] {
   const parts = wordsOf(speaker);
-  const exact = parts.filter(
-    (part) => question.words.has(part) && (question.names.has(part) || !stopWords.has(part)),
-  );
+  const exact = parts.filter((part) => question.words.has(part) && (question.names.has(part) || !stopWords.has(part)));
   if (exact.length > 0) return exact;
-  return [...question.names].filter(
-    (name) => !stopWords.has(name) && parts.some((part) => isNearly(name, part)),
-  );
+  return [...question.names].filter((name) => !stopWords.has(name) && parts.some((part) => isNearly(name, part)));
 }
 
 /** Longer names are no names. */

@@ -1,13 +1,6 @@
 /** How well texts answer a question: by the terms that they and the turns around them share with it. */
 import { isRole, MAX_FREQUENCY, stem } from '../../text/index.js';
-import {
-  type Boost,
-  type Boosted,
-  type BoostName,
-  boostsFor,
-  type EachBoost,
-  spreadAfter,
-} from './boosts.js';
+import { type Boost, type Boosted, type BoostName, boostsFor, type EachBoost, spreadAfter } from './boosts.js';
 import { type Question, wordsNaming } from './question.js';
 import { RELATED_WEIGHT } from './related-terms.js';
 

@@ -138,11 +138,8 @@ export async function snippetAmong(
 
 const GO_ON: GiveWay = () => undefined;
 
-export const snippetOf = async (
-  text: string,
-  terms: ReadonlySet<string>,
-  giveWay: GiveWay = GO_ON,
-): Promise<Snippet> => shownAt(text, await firstPlaces(text, terms, giveWay));
+export const snippetOf = async (text: string, terms: ReadonlySet<string>, giveWay: GiveWay = GO_ON): Promise<Snippet> =>
+  shownAt(text, await firstPlaces(text, terms, giveWay));
 
 /** As much of the beginning as is shown. */
 export const beginningOf = (text: string): string => shownAt(text, []).snippet;

@@ -16,10 +16,7 @@ const kinds: Readonly<Record<Drift['kind'], string>> = {
 };
 
 /** What is wrong is put right by `cairn reindex`. */
-export async function* searchFindings(
-  driver: Driver,
-  tenant: string,
-): AsyncGenerator<Finding, void, undefined> {
+export async function* searchFindings(driver: Driver, tenant: string): AsyncGenerator<Finding, void, undefined> {
   const found = new Map<Drift['kind'], string[]>();
   for (const stage of STAGES) {
     for (let after: string | null = ''; after !== null; ) {

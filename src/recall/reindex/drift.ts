@@ -46,13 +46,7 @@ export async function run(query: Query, input: unknown): Promise<DriftPage> {
   return stage === 'rows' ? rowsAfter(query, after, limit) : driftAmong(query, stage, after, limit, now);
 }
 
-async function driftAmong(
-  query: Query,
-  source: Source,
-  after: string,
-  limit: number,
-  now: number,
-): Promise<DriftPage> {
+async function driftAmong(query: Query, source: Source, after: string, limit: number, now: number): Promise<DriftPage> {
   const { contents, next } = await contentsAfter(query, source, after, limit, now);
   const ids = contents.map(({ content_id }) => content_id);
   const rows =

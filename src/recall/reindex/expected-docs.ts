@@ -34,13 +34,7 @@ export interface ContentPage {
 }
 
 /** A page behind a place, as it is at a moment. */
-type Pager = (
-  query: Query,
-  after: string,
-  limit: number,
-  now: number,
-  index_key: string,
-) => Promise<ContentPage>;
+type Pager = (query: Query, after: string, limit: number, now: number, index_key: string) => Promise<ContentPage>;
 
 interface StoredCard {
   readonly card_id: string;
@@ -61,8 +55,7 @@ const HOLDS_VERSIONS = /^(?:scope|session|trajectory|note):/;
 const isTurn = ({ held_by }: StoredCard, metadata: JsonObject): boolean =>
   held_by?.startsWith(SCOPE) === true && metadata.type === 'turn';
 
-const parsed = (text: string | null): Json | undefined =>
-  text === null ? undefined : (JSON.parse(text) as Json);
+const parsed = (text: string | null): Json | undefined => (text === null ? undefined : (JSON.parse(text) as Json));
 
 /** Long enough to be worth a turn of the event loop, and short enough for those who wait. */
 const AT_A_TIME_MS = 5;
@@ -87,9 +80,7 @@ const cards: Pager = async (query, after, limit, now, index_key) => {
     .map((card) => ({ card, metadata: JSON.parse(card.metadata!) as JsonObject }));
   const turns = there.filter(({ card, metadata }) => isTurn(card, metadata));
   const places = await placesOf(query, turns);
-  const held = there.filter(
-    ({ card, metadata }) => HOLDS_VERSIONS.test(card.held_by ?? '') && !isTurn(card, metadata),
-  );
+  const held = there.filter(({ card, metadata }) => HOLDS_VERSIONS.test(card.held_by ?? '') && !isTurn(card, metadata));
   const versions = await versionsOf(query, held);
   const notes = [...versions.values()].filter(({ kind }) => kind === 'note');
   const links = await memoryLinks(
@@ -111,10 +102,7 @@ const cards: Pager = async (query, after, limit, now, index_key) => {
         ? version && versionOf(index_key, card, version, learnedIn(version))
         : cardOf(index_key, card, metadata);
     const { card_id, author_id, created_at, expires_at, held_by } = card;
-    contents.push({
-      content_id: card_id,
-      doc: newDoc(doc, card_id, author_id, created_at, expires_at, held_by)[0],
-    });
+    contents.push({ content_id: card_id, doc: newDoc(doc, card_id, author_id, created_at, expires_at, held_by)[0] });
   }
   return { contents, next: rows.length < limit ? null : rows.at(-1)!.card_id };
 };
@@ -170,12 +158,7 @@ const turnOf = (index_key: string, card: StoredCard, kept: TurnMetadata, place: 
     }),
   );
 
-function versionOf(
-  index_key: string,
-  card: StoredCard,
-  version: NewVersion,
-  learned_in: readonly string[],
-): Doc {
+function versionOf(index_key: string, card: StoredCard, version: NewVersion, learned_in: readonly string[]): Doc {
   const metadata = JSON.parse(version.metadata!) as JsonObject;
   const measured = measureMemory(index_key, { content: card.content!, name: version.name, metadata });
   return memoryDoc(version, learned_in, measured);

@@ -43,8 +43,7 @@ const wrongOnPostgres = (tenant: string, limit: number): Sql =>
 
 /** On SQLite the index is that of all tenants: any of them may be named. */
 export async function wrongEntries(driver: Driver, tenant: string, limit: number): Promise<WrongEntries[]> {
-  if (driver.dialect === 'postgres')
-    return driver.examine<WrongEntries>(tenant, wrongOnPostgres(tenant, limit));
+  if (driver.dialect === 'postgres') return driver.examine<WrongEntries>(tenant, wrongOnPostgres(tenant, limit));
   await driver.examine(tenant, ENTRIES);
   return driver.examine<WrongEntries>(tenant, wrongOnSqlite(limit));
 }
@@ -79,9 +78,7 @@ export async function entriesToPutRight(
 const AT_A_TIME = 20;
 
 const inParts = <T>(all: readonly T[]): T[][] =>
-  Array.from({ length: Math.ceil(all.length / AT_A_TIME) }, (_, i) =>
-    all.slice(i * AT_A_TIME, (i + 1) * AT_A_TIME),
-  );
+  Array.from({ length: Math.ceil(all.length / AT_A_TIME) }, (_, i) => all.slice(i * AT_A_TIME, (i + 1) * AT_A_TIME));
 
 /** What was changed meanwhile is left: the database put it into the index as it is now. */
 async function putRightOnSqlite(tx: Tx, found: readonly Found[]): Promise<void> {

@@ -136,8 +136,7 @@ class Run {
   static async start(driver: Driver, only: string | null, tenants: readonly string[]): Promise<Run> {
     const left = await underWay(driver.at(''), only);
     const known = left === undefined ? undefined : (JSON.parse(left) as Place);
-    const goesOn =
-      known !== undefined && known.version === ANALYSIS_VERSION && tenants.includes(known.tenant);
+    const goesOn = known !== undefined && known.version === ANALYSIS_VERSION && tenants.includes(known.tenant);
     const from = goesOn ? known : { tenant: tenants[0] ?? '', stage: STAGES[0], after: '' };
     const { tenant, stage, after } = from;
     const run = new Run(driver, only, { run: newId(), version: ANALYSIS_VERSION, tenant, stage, after });

@@ -96,9 +96,7 @@ const VERSION = 'search_version';
 const UNDER_WAY = 'search_reindex';
 
 async function readSetting(query: Query, name: string): Promise<string | undefined> {
-  const row = await query.get<{ value: string }>(
-    acrossTenants`SELECT value FROM store_meta WHERE name = ${name}`,
-  );
+  const row = await query.get<{ value: string }>(acrossTenants`SELECT value FROM store_meta WHERE name = ${name}`);
   return row?.value;
 }
 

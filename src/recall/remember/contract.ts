@@ -41,12 +41,7 @@ const remembered = z
 const recallInput = z.strictObject({
   ...searchInput,
   query: text(MAX_QUERY, 1).describe('What you want to know, in plain words'),
-  entity_types: z
-    .array(wantedType)
-    .min(1)
-    .max(6)
-    .optional()
-    .describe('Default: Turn, Artifact, Note and Card'),
+  entity_types: z.array(wantedType).min(1).max(6).optional().describe('Default: Turn, Artifact, Note and Card'),
   max_tokens: z.int().min(1).max(1_000_000).optional().describe('Of all texts together'),
 });
 

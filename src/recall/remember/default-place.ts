@@ -2,11 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type Call, extentOf, systemCall } from '../../engine/index.js';
 import { CairnError } from '../../kernel/index.js';
-import {
-  findTrajectory,
-  scopesService as scopes,
-  trajectoriesService as trajectories,
-} from '../../memory/index.js';
+import { findTrajectory, scopesService as scopes, trajectoriesService as trajectories } from '../../memory/index.js';
 import { findScope } from '../../memory/sql.js';
 
 const NAME = 'memory';
@@ -34,10 +30,7 @@ async function openPlace(
     if (state === 'none') await make(id);
     return id;
   }
-  throw new CairnError(
-    'STATE_CONFLICT',
-    `${MAX_PLACES} places called ${NAME} were closed: name a ${what}_id`,
-  );
+  throw new CairnError('STATE_CONFLICT', `${MAX_PLACES} places called ${NAME} were closed: name a ${what}_id`);
 }
 
 /** The one that a call is about which names none. */
@@ -66,12 +59,7 @@ export async function defaultScope(call: Call, trajectory_id: string): Promise<s
       return row.deleted_at === null && row.closed_at === null ? 'open' : 'over';
     },
     (scope_id) =>
-      scopes.create(systemCall(call, tenant), {
-        scope_id,
-        trajectory_id,
-        name: NAME,
-        token_budget: WINDOW_TOKENS,
-      }),
+      scopes.create(systemCall(call, tenant), { scope_id, trajectory_id, name: NAME, token_budget: WINDOW_TOKENS }),
   );
 }
 

@@ -23,9 +23,7 @@ export function titleOf(text: string): string {
     .split(/\n|(?<=[.!?。！？])\s/, 1)[0]!
     .trim();
   const letters = [...(line === '' ? text.trim() : line)];
-  return letters.length <= TITLE_LENGTH
-    ? letters.join('')
-    : `${letters.slice(0, TITLE_LENGTH - 1).join('')}…`;
+  return letters.length <= TITLE_LENGTH ? letters.join('') : `${letters.slice(0, TITLE_LENGTH - 1).join('')}…`;
 }
 
 export async function remember(call: Call, input: In<'remember'>): Promise<Out<'remember'>> {
@@ -45,8 +43,7 @@ function checkInput(input: In<'remember'>): void {
   refuseMixed(input);
   const { text, type = FACT, ttl, occurred_at } = input;
   // Nothing but spaces, and what shows even less.
-  if (!/[^\s\p{C}\p{Z}]/u.test(text))
-    throw new CairnError('INVALID_INPUT', 'text says nothing: give at least a word');
+  if (!/[^\s\p{C}\p{Z}]/u.test(text)) throw new CairnError('INVALID_INPUT', 'text says nothing: give at least a word');
   if (occurred_at !== undefined && parseDate(occurred_at) === undefined) {
     throw new CairnError(
       'INVALID_INPUT',
@@ -66,11 +63,7 @@ function refuseMixed(input: In<'remember'>): void {
   }
 }
 
-async function rememberNote(
-  call: Call,
-  input: In<'remember'>,
-  metadata: JsonObject,
-): Promise<Out<'remember'>> {
+async function rememberNote(call: Call, input: In<'remember'>, metadata: JsonObject): Promise<Out<'remember'>> {
   const trajectory_id = input.trajectory_id ?? (await defaultTrajectory(call));
   // The place of all is not the caller's choice, so it need not be able to read it.
   const { acting: _, ...placed } = call;
@@ -86,15 +79,10 @@ async function rememberNote(
   return { entity_type: 'Note', id, name, trajectory_id, scope_id: null, token_count, created_at };
 }
 
-async function rememberTurn(
-  call: Call,
-  input: In<'remember'>,
-  metadata: JsonObject,
-): Promise<Out<'remember'>> {
+async function rememberTurn(call: Call, input: In<'remember'>, metadata: JsonObject): Promise<Out<'remember'>> {
   const query = call.driver.at(call.tenant);
   if (input.scope_id === undefined && input.trajectory_id === undefined) refuseCommonGround(call, 'Turn');
-  const scope_id =
-    input.scope_id ?? (await defaultScope(call, input.trajectory_id ?? (await defaultTrajectory(call))));
+  const scope_id = input.scope_id ?? (await defaultScope(call, input.trajectory_id ?? (await defaultTrajectory(call))));
   const scope = await findScope(query, scope_id);
   if (scope && input.trajectory_id !== undefined && scope.trajectory_id !== input.trajectory_id)
     throw new CairnError('INVALID_INPUT', `scope ${scope_id} is not in trajectory ${input.trajectory_id}`);

@@ -131,8 +131,7 @@ async function inOrder(
     : undefined;
   const isComplete = () => !isCut && (own !== undefined || lists.every(({ isOver }) => isOver));
   const isOver = () =>
-    met.length >= MAX_WINDOWS ||
-    (met.length > 0 && (own !== undefined || lists.every((list) => list.isOver)));
+    met.length >= MAX_WINDOWS || (met.length > 0 && (own !== undefined || lists.every((list) => list.isOver)));
   const more = async () => {
     if (isOver()) return undefined;
     const found = own ? TermBits.of(own) : await nextWindow(lists, met);

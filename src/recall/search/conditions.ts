@@ -156,8 +156,7 @@ function compare(one: Comparison): Sql {
   const values = LOWER.includes(field) ? given.map(asciiLower) : given;
   if (field === 'artifact_type' || field === 'note_type' || field === 'title') {
     const { type, column } = ofOneType[field];
-    const isIt =
-      operator === 'contains' ? contains(column, values[0]!) : sql`COALESCE(${column}, '') = ANY(${values})`;
+    const isIt = operator === 'contains' ? contains(column, values[0]!) : sql`COALESCE(${column}, '') = ANY(${values})`;
     const has = sql`(d.entity_type = ${type} AND ${isIt})`;
     return operator === 'ne' ? sql`NOT ${has}` : has;
   }

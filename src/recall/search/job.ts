@@ -127,8 +127,7 @@ async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<S
 async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
   const { query, request, question, index, up_to, docs } = search;
   const { trajectory_id } = request;
-  const range =
-    trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, trajectory_id, up_to);
+  const range = trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, trajectory_id, up_to);
   if (!range || !(await mayHaveAny(query, request))) return;
   const codes = question.terms.map((term) => termCode(request.index_key, term));
   const found = await findCandidates(index, codes, range, request.place);

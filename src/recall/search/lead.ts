@@ -81,12 +81,7 @@ async function docsOfPlace(
 }
 
 /** Undefined where there are as many as the limit: counted before they are read, which takes ten times as long. */
-async function docsAt(
-  query: Query,
-  place: Sql,
-  { from, to }: Range,
-  limit: number,
-): Promise<number[] | undefined> {
+async function docsAt(query: Query, place: Sql, { from, to }: Range, limit: number): Promise<number[] | undefined> {
   const there = sql`FROM search_docs d
     WHERE d.tenant_id = ${TENANT} AND ${place} AND d.doc_no BETWEEN ${from} AND ${to}`;
   const some = sql`(SELECT 1 ${there} LIMIT ${limit}) AS found_some`;

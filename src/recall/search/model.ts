@@ -84,10 +84,7 @@ export const comparison = z
     if (strange === undefined) return;
     const values = knownValues[one.field];
     if (values) return refuse(`must be of ${values.join(', ')}, not ${strange}`, 'value');
-    refuse(
-      kind === 'time' ? 'must be an ISO 8601 time, such as 2026-01-31T12:00:00Z' : 'must be a UUID',
-      'value',
-    );
+    refuse(kind === 'time' ? 'must be an ISO 8601 time, such as 2026-01-31T12:00:00Z' : 'must be a UUID', 'value');
   })
   .overwrite((one) => {
     if (one.operator === 'contains') return one;
@@ -174,9 +171,7 @@ export const searchInputOf = <T extends SearchedType>(type: T) =>
 const boost = z.object({
   name: z
     .string()
-    .describe(
-      'Why it counts more or less: speaker, role, date, temporal, short_question, similar (by its vector), …',
-    ),
+    .describe('Why it counts more or less: speaker, role, date, temporal, short_question, similar (by its vector), …'),
   factor: z.number(),
 });
 

@@ -95,11 +95,7 @@ const MAX_REPEATS = 100;
 /** So many at least are looked at for a page: some of them may not be shown. */
 const LOOKED_AT = 20;
 
-export async function pageOf(
-  query: Query,
-  request: AskedPage,
-  ranking: AsyncIterable<Stretch>,
-): Promise<Page> {
+export async function pageOf(query: Query, request: AskedPage, ranking: AsyncIterable<Stretch>): Promise<Page> {
   const { limit, place, once } = request;
   // On its way while the ranking is made.
   const hides = mayHide(query);
@@ -118,9 +114,7 @@ export async function pageOf(
     ({ df, read, measures, ends, rest } = stretch);
     // How many there are is told where it is known, which needs a look at all of them.
     const size =
-      !place && rest === 'none'
-        ? Math.max(1, results.length)
-        : Math.max(limit + 5, LOOKED_AT, place?.shown ?? 0);
+      !place && rest === 'none' ? Math.max(1, results.length) : Math.max(limit + 5, LOOKED_AT, place?.shown ?? 0);
     for (let at = 0; at < results.length && visible.length <= start + limit; at += size) {
       const some = results.slice(at, at + size);
       const doc_nos = some.map(({ doc_no }) => doc_no);
@@ -157,9 +151,7 @@ export async function pageOf(
       boosts,
       repeats,
     })),
-    next: more
-      ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, ...kept }
-      : null,
+    next: more ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, ...kept } : null,
     total: rest === 'none' ? visible.length : null,
   };
 }

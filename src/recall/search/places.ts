@@ -17,8 +17,7 @@ export function writePlace(place: Place): string {
 /** Undefined where it is none. */
 export function readPlace(text: string): Place | undefined {
   const [first, second, third, fourth] = text.split('/');
-  if (first === undefined || second === undefined || third === undefined || fourth === undefined)
-    return undefined;
+  if (first === undefined || second === undefined || third === undefined || fourth === undefined) return undefined;
   const [score = Number.NaN, ...measured] = first.split(' ').map(Number);
   const whole = (part: string) => (part === '' ? [] : part.split(' ')).map((one) => Number.parseInt(one, 36));
   const numbers = whole(second);

@@ -27,7 +27,5 @@ export async function whatTheySay(query: Query, doc_nos: readonly number[]): Pro
         WHERE d.tenant_id = ${TENANT} AND d.doc_no = ANY(${doc_nos}) AND ${IS_MEMORY}`,
     }),
   );
-  return new Map(
-    rows.map(({ doc_no, ...said }) => [Number(doc_no), JSON.stringify(Object.values(said).map(String))]),
-  );
+  return new Map(rows.map(({ doc_no, ...said }) => [Number(doc_no), JSON.stringify(Object.values(said).map(String))]));
 }

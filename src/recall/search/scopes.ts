@@ -35,8 +35,7 @@ export async function inOpenScopes(query: Query, rows: readonly DocRow[]): Promi
   const isClosed = new Set(closed.map(({ scope_id }) => scope_id));
   const shown: DocRow[] = [];
   for (const row of rows) {
-    const [place] =
-      isTurn(row) && isClosed.has(row.scope_id!) ? await placesOfTurn(query, row.entity_id) : [];
+    const [place] = isTurn(row) && isClosed.has(row.scope_id!) ? await placesOfTurn(query, row.entity_id) : [];
     shown.push(place ? { ...row, scope_id: place.scope_id, position: place.position } : row);
   }
   return shown;

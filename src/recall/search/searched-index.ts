@@ -1,13 +1,6 @@
 /** What a search asks of the index and its rows, whoever answers: the database, or memory for a tenant that is small. */
 import type { Query } from '../../driver/index.js';
-import {
-  countPostings,
-  type Features,
-  featuresOf,
-  postings,
-  type Range,
-  type StoreMark,
-} from '../../index/sql.js';
+import { countPostings, type Features, featuresOf, postings, type Range, type StoreMark } from '../../index/sql.js';
 import type { Asked } from './conditions.js';
 import { type Having, ownHaving } from './lead.js';
 import { type Neighbours, neighboursOf, type Placed, wantedAmong } from './wanted-docs.js';

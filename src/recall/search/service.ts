@@ -88,11 +88,7 @@ async function answerTo(call: Call, request: SearchRequest): Promise<SearchAnswe
 }
 
 /** The question's vector; without an embedder, or one that answers in time, terms alone are searched by. */
-async function likenessOf(
-  call: Call,
-  query: string,
-  place: Place | undefined,
-): Promise<Likeness | undefined> {
+async function likenessOf(call: Call, query: string, place: Place | undefined): Promise<Likeness | undefined> {
   const asked = query.trim() === '' ? undefined : embedding.find(call);
   const vector = await asked?.question(query);
   if (vector) {
@@ -145,11 +141,7 @@ export const describeHit = ({ doc, why, related }: SearchHit) => ({
 
 export async function query(call: Call, input: In): Promise<SearchOutput> {
   const { hits, next_cursor, total } = await find(call, input, 'snippet');
-  const results = hits.map((hit) => ({
-    ...describeHit(hit),
-    snippet: hit.snippet,
-    highlights: hit.highlights,
-  }));
+  const results = hits.map((hit) => ({ ...describeHit(hit), snippet: hit.snippet, highlights: hit.highlights }));
   return { results, next_cursor, total };
 }
 

@@ -85,9 +85,7 @@ export async function supersededAmong(
   const standing = new Set(stay.map(({ kind, id }) => `${kind} ${id}`));
   const asked = new Set(ends.map(nameOf));
   return new Set(
-    entities
-      .filter((entity) => asked.has(nameOf(entity)) && !standing.has(nameOf(entity)))
-      .map(({ doc_no }) => doc_no),
+    entities.filter((entity) => asked.has(nameOf(entity)) && !standing.has(nameOf(entity))).map(({ doc_no }) => doc_no),
   );
 }
 

@@ -45,11 +45,7 @@ export interface Neighbours {
 }
 
 /** The turns around those found that are not among them. */
-export async function neighboursOf(
-  query: Query,
-  asked: Asked,
-  found: readonly Placed[],
-): Promise<Neighbours> {
+export async function neighboursOf(query: Query, asked: Asked, found: readonly Placed[]): Promise<Neighbours> {
   const stretches = stretchesAround(found);
   if (stretches.length === 0) return { wanted: [], context: [] };
   const list = JSON.stringify(stretches);

@@ -28,13 +28,7 @@ const MAX_LENGTH = 600;
 const FULL_STEMS = 5;
 const SHORT_ANSWER_STEMS = 4;
 
-const ROLE_WEIGHT: Readonly<Record<SourceRole, number>> = {
-  user: 1,
-  assistant: 0.9,
-  none: 1,
-  tool: 0.5,
-  system: 0.3,
-};
+const ROLE_WEIGHT: Readonly<Record<SourceRole, number>> = { user: 1, assistant: 0.9, none: 1, tool: 0.5, system: 0.3 };
 
 /** What a reader wants to know later: what was decided, found out, done, or is still to do. */
 const OUTCOME =
@@ -77,13 +71,7 @@ export async function candidatesOf(sources: readonly TextSource[], give_way: Giv
 const isCandidate = (unit: TextUnit): boolean =>
   (unit.kind === 'sentence' || unit.kind === 'quote') && unit.text.length <= MAX_LENGTH;
 
-function readUnit(
-  raw: string,
-  sources: readonly TextSource[],
-  source: number,
-  order: number,
-  first: boolean,
-): Read {
+function readUnit(raw: string, sources: readonly TextSource[], source: number, order: number, first: boolean): Read {
   const text = raw.replace(/\s+/g, ' ').trim();
   const statement = statementOf(text);
   const question = QUESTION.test(text);

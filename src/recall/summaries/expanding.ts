@@ -5,15 +5,7 @@ import type { Call } from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError, toIso } from '../../kernel/index.js';
-import {
-  artifactNoun,
-  erased,
-  linksOf,
-  type Memory,
-  type Noun,
-  noteNoun,
-  notFound,
-} from '../../memory/index.js';
+import { artifactNoun, erased, linksOf, type Memory, type Noun, noteNoun, notFound } from '../../memory/index.js';
 import { type EntityRef, findMemory, lives, scopesReached, type VersionRow } from '../../memory/sql.js';
 import { currentMemories } from '../extraction/fact-keys.js';
 import { isReached } from '../extraction/known-facts.js';
@@ -30,9 +22,7 @@ const EXPANDED = ['Turn', 'Artifact', 'Note'];
 async function refsOf(query: Query, row: VersionRow): Promise<EntityRef[]> {
   const { memory_id } = row;
   const links = await linksOf(query, [memory_id], ['SynthesizedFrom', 'DerivedFrom']);
-  const linked = links.filter(
-    ({ of_position, entity_type }) => of_position === 1 && EXPANDED.includes(entity_type),
-  );
+  const linked = links.filter(({ of_position, entity_type }) => of_position === 1 && EXPANDED.includes(entity_type));
   if (linked.length > 0) return linked.map(({ entity_type, entity_id }) => ({ entity_type, entity_id }));
   const { job_id } = JSON.parse(row.metadata ?? '{}') as { job_id?: unknown };
   const job = typeof job_id === 'string' ? await findJob(query, job_id) : undefined;

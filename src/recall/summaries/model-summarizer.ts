@@ -33,20 +33,12 @@ export function modelSummarizer(settings: ModelSettings): Summarizer {
 }
 
 /** What is too much for one question is first brought down to its most telling sentences. */
-async function materialOf(
-  { sources }: SummaryRequest,
-  max_tokens: number,
-  signal?: AbortSignal,
-): Promise<string> {
+async function materialOf({ sources }: SummaryRequest, max_tokens: number, signal?: AbortSignal): Promise<string> {
   const all = markedSources(sources)
     .map(({ text }) => text)
     .join('\n');
   if ((await countTokens(all)) <= max_tokens) return all;
-  const { text } = await extractiveSummary(sources, {
-    max_tokens,
-    count: countTokens,
-    give_way: givingWay(signal),
-  });
+  const { text } = await extractiveSummary(sources, { max_tokens, count: countTokens, give_way: givingWay(signal) });
   return `<source>\n${text}\n</source>`;
 }
 
@@ -66,7 +58,6 @@ async function fitted(answer: string, max_tokens: number): Promise<string> {
     if ((await countTokens(longer)) > max_tokens) break;
     kept = longer;
   }
-  if (kept === '')
-    throw modelFailure('nonsense', `answered with no sentence of at most ${max_tokens} tokens`);
+  if (kept === '') throw modelFailure('nonsense', `answered with no sentence of at most ${max_tokens} tokens`);
   return kept;
 }

@@ -11,8 +11,7 @@ export const offlineSummarizer: Summarizer = {
   async summarize(request, { signal } = {}) {
     const started = performance.now();
     signal?.throwIfAborted();
-    const made =
-      request.level === 'L2' ? await principles(request, signal) : await sentencesOf(request, signal);
+    const made = request.level === 'L2' ? await principles(request, signal) : await sentencesOf(request, signal);
     return { ...made, cost: offlineCost(started) };
   },
 };

@@ -2,25 +2,10 @@
 import type { Call } from '../../engine/index.js';
 import { noteHolder } from '../../engine/sql.js';
 import type { Json } from '../../kernel/contract.js';
-import {
-  createMemory,
-  lockTrajectories,
-  noteNoun,
-  prepareContent,
-  synthesizedEdges,
-} from '../../memory/index.js';
+import { createMemory, lockTrajectories, noteNoun, prepareContent, synthesizedEdges } from '../../memory/index.js';
 import type { EntityRef } from '../../memory/sql.js';
 import { blocksOf } from '../../text/index.js';
-import {
-  howMade,
-  inferred,
-  nothingMade,
-  persistent,
-  type Ready,
-  ready,
-  startOf,
-  type Task,
-} from '../jobs/job-task.js';
+import { howMade, inferred, nothingMade, persistent, type Ready, ready, startOf, type Task } from '../jobs/job-task.js';
 import { type Attempt, summaryOf } from '../jobs/provider-calls.js';
 import { Changed, NOTHING_NEW } from './service.js';
 import { looseSummaries, noteSummarized } from './sources-store.js';
@@ -94,9 +79,7 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
           thread_id: trajectory_ids[0] ?? null,
           held_by: noteHolder(entity_id),
           sources: trajectory_ids.map((id): EntityRef => ({ entity_type: 'Trajectory', entity_id: id })),
-          edges: settings.create_edges
-            ? synthesizedEdges({ entity_type: 'Note', entity_id }, refs, agent_id)
-            : [],
+          edges: settings.create_edges ? synthesizedEdges({ entity_type: 'Note', entity_id }, refs, agent_id) : [],
         }),
       });
       return {

@@ -80,20 +80,15 @@ async function* statementsOf(
       label = labelOf(found, label);
       // Summaries put a semicolon between what has no end of its own.
       for (const text of unit.text.slice(found.length).split(/;\s+/)) {
-        if (text.length > MAX_LENGTH || /[?？؟]$/.test(text) || statementOf(text).stems.size < MIN_STEMS)
-          continue;
-        yield [
-          `${aboutWhom(text, label, trajectory_id)}${sayingOf(text)}`,
-          { text, source_id, trajectory_id },
-        ];
+        if (text.length > MAX_LENGTH || /[?？؟]$/.test(text) || statementOf(text).stems.size < MIN_STEMS) continue;
+        yield [`${aboutWhom(text, label, trajectory_id)}${sayingOf(text)}`, { text, source_id, trajectory_id }];
       }
     }
   }
 }
 
 /** Summaries say when and who; what recurs is what was said. */
-const LABEL =
-  /^(?:\[(\d{4}-\d{2}-\d{2})\] )?(?:([\p{Lu}][\p{L}\p{M}'.-]*(?: [\p{Lu}][\p{L}\p{M}'.-]*){0,2}): )?/u;
+const LABEL = /^(?:\[(\d{4}-\d{2}-\d{2})\] )?(?:([\p{Lu}][\p{L}\p{M}'.-]*(?: [\p{Lu}][\p{L}\p{M}'.-]*){0,2}): )?/u;
 
 interface Label {
   readonly day: string;

@@ -75,8 +75,5 @@ function linksOf(likenesses: Float64Array): { others: Int32Array; shares: Float6
     others.push(other);
     sum += likenesses[other]!;
   }
-  return {
-    others: Int32Array.from(others),
-    shares: Float64Array.from(others, (other) => likenesses[other]! / sum),
-  };
+  return { others: Int32Array.from(others), shares: Float64Array.from(others, (other) => likenesses[other]! / sum) };
 }

@@ -12,14 +12,7 @@ import {
   synthesizedEdges,
   type TrajectoryRow,
 } from '../../memory/index.js';
-import {
-  type EntityRef,
-  findScope,
-  lockScope,
-  noteCovered,
-  type ScopeRow,
-  type VersionRow,
-} from '../../memory/sql.js';
+import { type EntityRef, findScope, lockScope, noteCovered, type ScopeRow, type VersionRow } from '../../memory/sql.js';
 import { PlainFailure } from '../../providers/index.js';
 import {
   howMade,
@@ -101,10 +94,7 @@ async function writeSummary(
   const { summary, prepared, refs } = draft;
   const { trajectory_id, scope } = place;
   const agent_id = draft.agent_id;
-  const metadata = {
-    summary_of: draft.summary_of,
-    ...howMade(task, summary.cost, summary.fallback_reason),
-  };
+  const metadata = { summary_of: draft.summary_of, ...howMade(task, summary.cost, summary.fallback_reason) };
   return createMemory(work, artifactNoun, {
     memory_id: undefined,
     sent_hash: null,
@@ -123,15 +113,12 @@ async function writeSummary(
       thread_id: trajectory_id,
       held_by: trajectoryHolder(trajectory_id),
       sources: [],
-      edges: task.settings.create_edges
-        ? synthesizedEdges({ entity_type: 'Artifact', entity_id }, refs, agent_id)
-        : [],
+      edges: task.settings.create_edges ? synthesizedEdges({ entity_type: 'Artifact', entity_id }, refs, agent_id) : [],
     }),
   });
 }
 
-const isGone = (row: { readonly deleted_at: number | null } | undefined): boolean =>
-  !row || row.deleted_at !== null;
+const isGone = (row: { readonly deleted_at: number | null } | undefined): boolean => !row || row.deleted_at !== null;
 
 const outcomeOf = (artifact: Artifact, { refs, summary }: Draft): Outcome => ({
   ...nothingMade('', summary.cost),
@@ -195,10 +182,7 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
   };
 }
 
-const artifactRef = ({ memory_id }: VersionRow): EntityRef => ({
-  entity_type: 'Artifact',
-  entity_id: memory_id,
-});
+const artifactRef = ({ memory_id }: VersionRow): EntityRef => ({ entity_type: 'Artifact', entity_id: memory_id });
 
 /** The artifacts of L0 of a scope, or of a trajectory without one, that went into no summary yet. */
 export async function summarizeArtifacts(call: Call, task: Task, attempt: Attempt): Promise<Ready> {

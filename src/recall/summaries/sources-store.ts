@@ -2,14 +2,7 @@
 import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 import { type CardRow, entriesAfter, findBox, findCards, segmentsOf } from '../../facts/sql.js';
 import type { Turn } from '../../memory/contract.js';
-import {
-  livesAt,
-  placesOfTurn,
-  toTurn,
-  VERSION_COLUMNS,
-  VERSIONS,
-  type VersionRow,
-} from '../../memory/sql.js';
+import { livesAt, placesOfTurn, toTurn, VERSION_COLUMNS, VERSIONS, type VersionRow } from '../../memory/sql.js';
 
 /** How many turns each of these scopes has. */
 export async function lengthsOf(
@@ -78,9 +71,7 @@ export function looseArtifacts(
 ): Promise<VersionRow[]> {
   const { scope_id, trajectory_id } = place;
   const there =
-    scope_id === null
-      ? sql`v.trajectory_id = ${trajectory_id} AND v.scope_id IS NULL`
-      : sql`v.scope_id = ${scope_id}`;
+    scope_id === null ? sql`v.trajectory_id = ${trajectory_id} AND v.scope_id IS NULL` : sql`v.scope_id = ${scope_id}`;
   return query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
         WHERE v.tenant_id = ${TENANT} AND ${there} AND v.kind = 'artifact' AND v.abstraction_level = 'L0'
@@ -90,12 +81,7 @@ export function looseArtifacts(
 }
 
 /** The newest summaries of L1 that no principle was made from, in the order of their ids: of the tenant, a trajectory or a scope. */
-export async function looseSummaries(
-  query: Query,
-  within: string,
-  now: number,
-  limit: number,
-): Promise<VersionRow[]> {
+export async function looseSummaries(query: Query, within: string, now: number, limit: number): Promise<VersionRow[]> {
   const id = within.slice(within.indexOf(':') + 1);
   const there = within.startsWith('scope:')
     ? sql` AND v.scope_id = ${id}`
@@ -112,11 +98,7 @@ export async function looseSummaries(
 }
 
 /** Notes what went into a summary; false when some of it did so before, or is there no longer. */
-export async function noteSummarized(
-  tx: Tx,
-  memory_ids: readonly string[],
-  summarized_by: string,
-): Promise<boolean> {
+export async function noteSummarized(tx: Tx, memory_ids: readonly string[], summarized_by: string): Promise<boolean> {
   const changed = await tx.run(
     sql`UPDATE memory_versions SET summarized_by = ${summarized_by}
         WHERE tenant_id = ${TENANT} AND memory_id = ANY(${memory_ids}) AND superseded_at IS NULL

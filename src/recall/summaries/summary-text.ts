@@ -33,8 +33,7 @@ export class SummaryWriter {
     for (const part of parts) {
       const label = this.label(part.source);
       const newDay = label.day !== (last?.day ?? '');
-      if (newDay || label.who !== last?.who)
-        pieces.push(`${last ? '\n' : ''}${newDay ? label.day : ''}${label.who}`);
+      if (newDay || label.who !== last?.who) pieces.push(`${last ? '\n' : ''}${newDay ? label.day : ''}${label.who}`);
       else pieces.push(between(pieces.at(-1)!));
       pieces.push(part.text);
       last = label;

@@ -22,9 +22,7 @@ export function textOf(content: Json): string {
 }
 
 const member = (value: Json, names: readonly string[]): Json | undefined =>
-  isObject(value)
-    ? names.map((name) => (value as JsonObject)[name]).find((one) => one !== undefined)
-    : undefined;
+  isObject(value) ? names.map((name) => (value as JsonObject)[name]).find((one) => one !== undefined) : undefined;
 
 /** What a call is known by: in the style of OpenAI, of Anthropic, or of a card. */
 const callId = (call: Json): string | undefined => {

@@ -21,14 +21,7 @@ import {
   takeVectors,
   type VectorIndexing,
 } from '../../index/index.js';
-import {
-  bitsAsDigits,
-  bitsToText,
-  extentOf,
-  signBits,
-  vectorFromText,
-  vectorToText,
-} from '../../index/sql.js';
+import { bitsAsDigits, bitsToText, extentOf, signBits, vectorFromText, vectorToText } from '../../index/sql.js';
 import { EmbeddingFailure } from '../../providers/index.js';
 import { embeddingTexts } from './texts.js';
 
@@ -71,11 +64,7 @@ export class VectorFilling {
   #made = 0;
   #givenUp = 0;
 
-  constructor(
-    { driver, meta }: Pick<Runtime, 'driver' | 'meta'>,
-    embedding: Embedding,
-    indexing: VectorIndexing,
-  ) {
+  constructor({ driver, meta }: Pick<Runtime, 'driver' | 'meta'>, embedding: Embedding, indexing: VectorIndexing) {
     this.#driver = driver;
     this.#meta = meta;
     this.#embedding = embedding;
@@ -156,17 +145,13 @@ export class VectorFilling {
       if (done > start && (work.held || done - start >= WINDOW)) {
         if (!work.held && !(await this.#hold(tenant))) return;
         work.held = true;
-        await this.#driver.write(tenant, (tx) =>
-          noteVectorProgress(tx, model, { generation, position: done }),
-        );
+        await this.#driver.write(tenant, (tx) => noteVectorProgress(tx, model, { generation, position: done }));
       }
       const { dimensions } = this.#embedding;
       if (dimensions !== undefined) this.#indexing.keep({ tenant, model, dimensions }, docs);
     } finally {
       if (work.held)
-        await this.#driver
-          .write(tenant, (tx) => leaveVectors(tx, model, this.#holder))
-          .catch(() => undefined);
+        await this.#driver.write(tenant, (tx) => leaveVectors(tx, model, this.#holder)).catch(() => undefined);
     }
   }
 
@@ -208,9 +193,7 @@ export class VectorFilling {
     const outcomes = await this.#outcomesOf(tenant, docs);
     const stored = await this.#driver.write(tenant, (tx) => storeOutcomes(tx, model, outcomes));
     this.#made += outcomes.filter(({ made }) => made !== null).length;
-    this.#givenUp += outcomes.filter(
-      ({ made, attempts, retry_at }) => !made && attempts > 0 && !retry_at,
-    ).length;
+    this.#givenUp += outcomes.filter(({ made, attempts, retry_at }) => !made && attempts > 0 && !retry_at).length;
     return stored > 0;
   }
 
@@ -221,11 +204,8 @@ export class VectorFilling {
     for (let at = 0; at < docs.length; at += READ_AT_ONCE)
       for (const [doc_no, text] of await embeddingTexts(query, docs.slice(at, at + READ_AT_ONCE)))
         texts.set(doc_no, text);
-    const hashOf = (text: string) =>
-      createHmac('sha256', this.#meta.erasure_key).update(text).digest('base64url');
-    const wanted = new Map(
-      [...texts.values()].filter((text) => text !== '').map((text) => [hashOf(text), text]),
-    );
+    const hashOf = (text: string) => createHmac('sha256', this.#meta.erasure_key).update(text).digest('base64url');
+    const wanted = new Map([...texts.values()].filter((text) => text !== '').map((text) => [hashOf(text), text]));
     const known = await knownVectors(query, this.#embedding.embedder.name, [...wanted.keys()]);
     const missing = [...wanted].filter(([hash]) => !known.has(hash));
     const vectors = await this.#embedApart(missing.map(([, text]) => text));
@@ -292,10 +272,7 @@ export class VectorFilling {
   async #lacking(): Promise<number> {
     let sum = 0;
     for (const tenant of await this.#tenants()) {
-      const [row] = await this.#driver.long<{ lacking: number }>(
-        tenant,
-        countLacking(this.#embedding.embedder.name),
-      );
+      const [row] = await this.#driver.long<{ lacking: number }>(tenant, countLacking(this.#embedding.embedder.name));
       sum += Number(row!.lacking);
     }
     return sum;

@@ -46,10 +46,7 @@ async function cardParts(
       const said = saidIn(JSON.parse(content) as Json);
       const called = tool_calls === null ? '' : saidIn(JSON.parse(tool_calls) as Json);
       const { caption } = (metadata === null ? {} : JSON.parse(metadata)) as JsonObject;
-      return [
-        card_id,
-        { said: said === '' || said === 'null' ? called : said, caption: line(caption, 2000) },
-      ];
+      return [card_id, { said: said === '' || said === 'null' ? called : said, caption: line(caption, 2000) }];
     }),
   );
 }

@@ -63,15 +63,7 @@ export function accountOf(material: Accountable, fitting: Fitting, fit: Fit): Ac
       const action = kept_characters === null ? 'include' : 'truncate';
       const place = entries.length + 1;
       const { reason } = candidate;
-      const facts = {
-        ...factsOf(candidate),
-        tokens,
-        action,
-        reason,
-        by: null,
-        kept_characters,
-        place,
-      } as const;
+      const facts = { ...factsOf(candidate), tokens, action, reason, by: null, kept_characters, place } as const;
       const contradicts = (conflicts.get(candidate) ?? []).map(({ id }) => id);
       entries.push(contradicts.length === 0 ? facts : { ...facts, contradicts });
     }
@@ -81,11 +73,7 @@ export function accountOf(material: Accountable, fitting: Fitting, fit: Fit): Ac
     entries.push({ ...factsOf({ ...candidate, tokens: null }), action: 'exclude', reason, ...OUT });
   }
   const sections = order.map((name) => sectionAccount(name, entries, material.turns_total));
-  return {
-    entries,
-    sections,
-    truncated: entries.some(isForWantOfRoom) || hasMoreTurns(material, fitting, fit),
-  };
+  return { entries, sections, truncated: entries.some(isForWantOfRoom) || hasMoreTurns(material, fitting, fit) };
 }
 
 const isForWantOfRoom = ({ action, reason }: ContextEntry): boolean =>
@@ -141,15 +129,9 @@ function leftOut(fitting: Fitting, fit: Fit): ContextEntry[] {
     if (at >= first && at < end) return [];
     return turns.slice(from, until).map((turn, i): ContextEntry => {
       const by = standIns.get(turn.card_id);
-      const facts = {
-        section: 'turns',
-        entity_type: 'Turn',
-        id: turn.card_id,
-        card_id: turn.card_id,
-      } as const;
+      const facts = { section: 'turns', entity_type: 'Turn', id: turn.card_id, card_id: turn.card_id } as const;
       const counts = { score: null, tokens: i === 0 ? tokens : 0 };
-      if (by !== undefined)
-        return { ...facts, ...counts, action: 'compress', reason: 'in_a_summary', ...OUT, by };
+      if (by !== undefined) return { ...facts, ...counts, action: 'compress', reason: 'in_a_summary', ...OUT, by };
       return { ...facts, ...counts, action: 'exclude', reason: whyOut(at), ...OUT };
     });
   });

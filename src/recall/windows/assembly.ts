@@ -109,12 +109,10 @@ export async function assemble(material: Material, meter: Meter): Promise<Assemb
     const chosen = toldOf(inPlace(sections, fit.chosen));
     const rendering = shape.render(windowOf(material, chosen, turnsShown(fitting, fit.turns)));
     const token_count = await meter.count(rendering.text);
-    if (token_count <= budget)
-      return { ...rendering, token_count, ...accountOf({ ...material, given }, fitting, fit) };
+    if (token_count <= budget) return { ...rendering, token_count, ...accountOf({ ...material, given }, fitting, fit) };
     // Texts that are joined may be more tokens than each alone.
     const less = dropLeast(fitting, fit, token_count - budget);
-    if (!less)
-      throw new Error(`what must be in a context took ${needed} tokens, and now takes ${token_count}`);
+    if (!less) throw new Error(`what must be in a context took ${needed} tokens, and now takes ${token_count}`);
     fit = less;
   }
 }
@@ -128,18 +126,10 @@ function inDoubt(candidates: readonly Uncounted[]): readonly Uncounted[] {
 
 function toldOf(chosen: readonly Chosen[]): readonly Chosen[] {
   const conflicts = conflictsAmong(chosen.map(({ candidate }) => candidate));
-  return chosen.map((one) => ({
-    ...one,
-    part: withRemarks(one.part, one.candidate, conflicts.get(one.candidate)),
-  }));
+  return chosen.map((one) => ({ ...one, part: withRemarks(one.part, one.candidate, conflicts.get(one.candidate)) }));
 }
 
-async function counted(
-  list: readonly Uncounted[],
-  shape: Shape,
-  meter: Meter,
-  budget: number,
-): Promise<Candidate[]> {
+async function counted(list: readonly Uncounted[], shape: Shape, meter: Meter, budget: number): Promise<Candidate[]> {
   const found: Candidate[] = [];
   for (const one of list) {
     found.push({ ...one, tokens: await countOf(meter, budget, shape.part(one.part)) });
@@ -157,11 +147,7 @@ async function headingsOf(
   return headings;
 }
 
-const windowOf = (
-  { sections, given }: Material,
-  chosen: readonly Chosen[],
-  turns: readonly TurnCard[],
-): Window => ({
+const windowOf = ({ sections, given }: Material, chosen: readonly Chosen[], turns: readonly TurnCard[]): Window => ({
   order: sections.map(({ name }) => name).filter((name) => name !== 'turns' && name !== 'user_input'),
   parts: [...given.map(({ part }) => part), ...chosen.map(({ part }) => part)],
   turns,
@@ -195,15 +181,10 @@ async function cutCandidate(
   shape: Shape,
   meter: Meter,
 ): Promise<Chosen | undefined> {
-  const cut = await cutText(
-    candidate.part.text,
-    tokens,
-    meter,
-    (text): { shown: WindowPart; text: string } => {
-      const shown = { ...candidate.part, text };
-      return { shown, text: shape.part(shown) };
-    },
-  );
+  const cut = await cutText(candidate.part.text, tokens, meter, (text): { shown: WindowPart; text: string } => {
+    const shown = { ...candidate.part, text };
+    return { shown, text: shape.part(shown) };
+  });
   return cut && { candidate, part: cut.shown, tokens: cut.tokens, kept_characters: cut.kept_characters };
 }
 
@@ -215,18 +196,11 @@ async function cutUnit(
 ): Promise<CutUnit | undefined> {
   const [only, ...more] = turns;
   if (!only || more.length > 0 || !isPlain(only)) return cutResults(turns, tokens, shape, meter);
-  const cut = await cutText(
-    saidText(only.content),
-    tokens,
-    meter,
-    (text): { shown: TurnCard; text: string } => {
-      const shown = { ...only, content: text };
-      return { shown, text: shape.turns(conversationOf([shown])) };
-    },
-  );
-  return (
-    cut && { turns: [cut.shown], kept: new Map([[only.card_id, cut.kept_characters]]), tokens: cut.tokens }
-  );
+  const cut = await cutText(saidText(only.content), tokens, meter, (text): { shown: TurnCard; text: string } => {
+    const shown = { ...only, content: text };
+    return { shown, text: shape.turns(conversationOf([shown])) };
+  });
+  return cut && { turns: [cut.shown], kept: new Map([[only.card_id, cut.kept_characters]]), tokens: cut.tokens };
 }
 
 /** Most texts have fewer characters in a token: longer ones need not be tried. */

@@ -32,9 +32,7 @@ const ageOf = (other: Conflict, own: Conflict): string =>
 /** Of each in the list, those in the list that it is in conflict with, in the order of the list. */
 export function conflictsAmong<T extends Told>(list: readonly T[]): Map<T, T[]> {
   const inConflict = list.filter(({ conflict }) => conflict !== undefined);
-  return new Map(
-    inConflict.map((one) => [one, inConflict.filter(({ id }) => one.conflict!.with.includes(id))]),
-  );
+  return new Map(inConflict.map((one) => [one, inConflict.filter(({ id }) => one.conflict!.with.includes(id))]));
 }
 
 /** Such as `"The user lives in Basel." (2026-11-17, older)`. */

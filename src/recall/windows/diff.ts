@@ -27,17 +27,10 @@ export function diffContexts(before: readonly ContextEntry[], after: readonly Co
     if (!was || isAlike(was, entry, rank)) return [];
     return [{ id: entry.id, card_id: entry.card_id, before: was, after: entry }];
   });
-  return {
-    came_in: came_in.slice(0, SHOWN),
-    went_out: went_out.slice(0, SHOWN),
-    changed: changed.slice(0, SHOWN),
-  };
+  return { came_in: came_in.slice(0, SHOWN), went_out: went_out.slice(0, SHOWN), changed: changed.slice(0, SHOWN) };
 }
 
-type Ranks = {
-  readonly before: ReadonlyMap<string, number>;
-  readonly after: ReadonlyMap<string, number>;
-};
+type Ranks = { readonly before: ReadonlyMap<string, number>; readonly after: ReadonlyMap<string, number> };
 
 /** Places among what is in both: what only made room for others has not changed its place. */
 function ranksAmong(then: ReadonlyMap<string, ContextEntry>, now: ReadonlyMap<string, ContextEntry>): Ranks {

@@ -211,10 +211,7 @@ async function fillSection(
     first = 0;
   }
   const isShort = out.length > 0 || shown.some(({ kept_characters }) => kept_characters !== null);
-  const least = Math.min(
-    isShort ? LEAST_CUT_TOKENS : Infinity,
-    ...out.map(({ tokens }) => tokens ?? Infinity),
-  );
+  const least = Math.min(isShort ? LEAST_CUT_TOKENS : Infinity, ...out.map(({ tokens }) => tokens ?? Infinity));
   return { tokens: room - left, chosen: shown, out, reason, turns: null, least: least + first };
 }
 
@@ -245,14 +242,7 @@ async function fillTurns(given: Fitting, room: number, reason: ContextReason): P
       ? await cutUnit(turns.slice(newest.from, newest.until), cut.tokens + left)
       : undefined;
   if (longer) tokens += longer.tokens - cut!.tokens;
-  return {
-    from,
-    until,
-    tokens: tokens === 0 ? 0 : tokens + first,
-    cut: longer ?? cut,
-    reason: why,
-    skipped: reason,
-  };
+  return { from, until, tokens: tokens === 0 ? 0 : tokens + first, cut: longer ?? cut, reason: why, skipped: reason };
 }
 
 /** Where the turns end: with the newest, if need be shortened, or before calls of which not even a little can be shown. */

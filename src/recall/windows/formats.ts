@@ -41,9 +41,7 @@ const xmlMessage = ({ role, text, calls }: Message): string => {
 };
 
 const xmlTurns = ({ system, messages }: Transcript): string =>
-  [...system.map((text) => `<turn role="system">${inXml(text)}</turn>\n`), ...messages.map(xmlMessage)].join(
-    '',
-  );
+  [...system.map((text) => `<turn role="system">${inXml(text)}</turn>\n`), ...messages.map(xmlMessage)].join('');
 
 const around = (section: SectionName, inner: string): string => `<${section}>\n${inner}</${section}>\n`;
 

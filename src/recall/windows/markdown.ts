@@ -20,8 +20,7 @@ import {
 
 const BETWEEN = '\n\n';
 
-const headingOf = (section: SectionName): string =>
-  HEADINGS[section] === undefined ? '' : `## ${HEADINGS[section]}`;
+const headingOf = (section: SectionName): string => (HEADINGS[section] === undefined ? '' : `## ${HEADINGS[section]}`);
 
 const headed = (title: string): string => (title === '' ? '' : `### ${title}${BETWEEN}`);
 
@@ -30,9 +29,7 @@ const doubtOf = ({ contradicts = [] }: WindowPart): string =>
 
 /** What the request brings is written for this place, and stands as it is. */
 const partText = (part: WindowPart): string =>
-  GIVEN.includes(part.section)
-    ? part.text
-    : headed(inOneLine(titled(part))) + contained(part.text) + doubtOf(part);
+  GIVEN.includes(part.section) ? part.text : headed(inOneLine(titled(part))) + contained(part.text) + doubtOf(part);
 
 /** All that stands before the turns. */
 function sectionTexts(window: Window): string[] {

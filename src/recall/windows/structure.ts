@@ -15,8 +15,7 @@ const HTML = /<[a-z/!?]/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are such characters
 const ODD_LINE_END = /[\u000b\u000c\u001c-\u001e\u0085]/;
 
-const isLineEnd = (code: number): boolean =>
-  code === 0x0a || code === 0x0d || code === 0x2028 || code === 0x2029;
+const isLineEnd = (code: number): boolean => code === 0x0a || code === 0x0d || code === 0x2028 || code === 0x2029;
 
 /** White space within a line, and characters that are not seen. */
 const isBlank = (code: number): boolean =>

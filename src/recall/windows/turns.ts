@@ -99,10 +99,7 @@ function answeredIn(turns: readonly TurnCard[]): Answered[] {
   return answered;
 }
 
-function placeOf(
-  waiting: readonly { readonly caller: number; readonly id: string }[],
-  id: string | null,
-): number {
+function placeOf(waiting: readonly { readonly caller: number; readonly id: string }[], id: string | null): number {
   if (id !== null) return waiting.findLastIndex((call) => call.id === id);
   const last = waiting.at(-1)?.caller;
   return waiting.findIndex(({ caller }) => caller === last);

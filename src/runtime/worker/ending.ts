@@ -27,8 +27,7 @@ export function resultOf(given: unknown): DetailedResult {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new CairnError('INVALID_INPUT', 'the handle of a worker must give text or an object');
   }
-  const isDetailed =
-    Object.hasOwn(given, 'deliverable') && Object.keys(given).every((name) => MEMBERS.includes(name));
+  const isDetailed = Object.hasOwn(given, 'deliverable') && Object.keys(given).every((name) => MEMBERS.includes(name));
   return isDetailed ? (given as DetailedResult) : { deliverable: given as JsonObject };
 }
 
@@ -58,14 +57,14 @@ export async function endTurn(ending: Ending, outcome: Outcome): Promise<void> {
     told(ending, (held, options) => cairn.agent_turns.fail({ ...held, error: errorOf(error) }, options));
   try {
     if ('error' in outcome) return await fail(outcome.error);
-    await told(ending, (held, options) =>
-      cairn.agent_turns.complete({ ...held, ...outcome.result }, options),
-    ).catch((error) => {
-      settings.on_error(error);
-      const refused = error instanceof CairnError && error.status < 500 && !isOver(error);
-      // What was given does not fit, such as for want of a field that the task asks for.
-      if (refused) return fail(error);
-    });
+    await told(ending, (held, options) => cairn.agent_turns.complete({ ...held, ...outcome.result }, options)).catch(
+      (error) => {
+        settings.on_error(error);
+        const refused = error instanceof CairnError && error.status < 500 && !isOver(error);
+        // What was given does not fit, such as for want of a field that the task asks for.
+        if (refused) return fail(error);
+      },
+    );
   } catch (error) {
     settings.on_error(error);
   }
@@ -73,8 +72,7 @@ export async function endTurn(ending: Ending, outcome: Outcome): Promise<void> {
 
 /** It is another's by now, or has ended otherwise, as by the handle itself. */
 const isOver = ({ code, details }: CairnError): boolean =>
-  code === 'STALE_TURN' ||
-  (code === 'STATE_CONFLICT' && ['completed', 'failed'].includes(String(details?.status)));
+  code === 'STALE_TURN' || (code === 'STATE_CONFLICT' && ['completed', 'failed'].includes(String(details?.status)));
 
 type Held = Pick<AgentTurn, 'agent_turn_id' | 'turn_epoch'>;
 

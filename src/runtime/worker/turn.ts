@@ -125,17 +125,8 @@ export class WorkerTurn {
   }
 }
 
-function refusal(told: {
-  status: string;
-  error_code: string;
-  message: string;
-  task_index?: number;
-}): CairnError {
+function refusal(told: { status: string; error_code: string; message: string; task_index?: number }): CairnError {
   const { error_code, message, status, task_index } = told;
   const code = isErrorCode(error_code) ? error_code : 'STATE_CONFLICT';
-  return new CairnError(code, message, {
-    status,
-    error_code,
-    ...(task_index === undefined ? {} : { task_index }),
-  });
+  return new CairnError(code, message, { status, error_code, ...(task_index === undefined ? {} : { task_index }) });
 }

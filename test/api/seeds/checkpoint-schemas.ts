@@ -31,15 +31,7 @@ export const ContextSchema = z.object({
     }),
   ),
   variables: z.record(z.string(), z.any()),
-  memory: z
-    .array(
-      z.object({
-        key: z.string(),
-        value: z.any(),
-        importance: z.number(),
-      }),
-    )
-    .optional(),
+  memory: z.array(z.object({ key: z.string(), value: z.any(), importance: z.number() })).optional(),
 });
 
 // Tool state
@@ -66,11 +58,7 @@ export const CheckpointSchema = z.object({
   agent_id: z.string(),
 
   // Full atomic snapshot
-  snapshot: z.object({
-    thought_chain: ThoughtChainSchema,
-    context: ContextSchema,
-    tool_state: ToolStateSchema,
-  }),
+  snapshot: z.object({ thought_chain: ThoughtChainSchema, context: ContextSchema, tool_state: ToolStateSchema }),
 
   // Metadata
   metadata: z.object({
@@ -85,13 +73,7 @@ export const CheckpointSchema = z.object({
   diff: z.optional(
     z.object({
       from_checkpoint_id: z.string(),
-      changes: z.record(
-        z.string(),
-        z.object({
-          before: z.any(),
-          after: z.any(),
-        }),
-      ),
+      changes: z.record(z.string(), z.object({ before: z.any(), after: z.any() })),
       summary: z.string(),
     }),
   ),

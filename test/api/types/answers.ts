@@ -6,9 +6,7 @@ declare const format: 'markdown' | 'xml';
 declare const anyFormat: PromptFormat;
 
 /** Compiles where both types are the same. */
-const same = <A, B>(
-  _: (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false,
-): void => {};
+const same = <A, B>(_: (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false): void => {};
 
 const turn = await cairn.turns.add({ scope_id: 'a', role: 'User' });
 same<typeof turn.role, 'User' | 'Assistant' | 'System' | 'Tool'>(true);

@@ -40,12 +40,7 @@ await cairn.remember('Anna prefers tea.', { text: 'Bob does not.' });
 // Filters: known fields and operators, in any depth.
 const filters: readonly SearchFilter[] = [
   { field: 'note_type', operator: 'eq', value: 'Fact' },
-  {
-    or: [
-      { field: 'tag', operator: 'in', value: words },
-      { not: { field: 'role', operator: 'eq', value: 'Tool' } },
-    ],
-  },
+  { or: [{ field: 'tag', operator: 'in', value: words }, { not: { field: 'role', operator: 'eq', value: 'Tool' } }] },
 ];
 await cairn.recall('tea', { filters, entity_types: ['Note', 'Turn'] });
 // @ts-expect-error: a filter has a field

@@ -4,7 +4,10 @@ import { outcomeOf, type Real, tally } from './check.js';
 import { type Apply, type Model, Refused } from './model.js';
 
 export interface Batch<T> {
-  readonly call: (how: { atomic?: boolean; stop_on_error?: boolean }) => Promise<{
+  readonly call: (how: {
+    atomic?: boolean;
+    stop_on_error?: boolean;
+  }) => Promise<{
     results: ({ status: 'success'; data: T } | { status: 'error'; code: string })[];
     succeeded: number;
     failed: number;

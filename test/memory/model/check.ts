@@ -65,12 +65,7 @@ type Shown<N extends 'trajectories' | 'scopes' | 'artifacts' | 'notes'> = Awaite
 export function seenTrajectory(shown: Shown<'trajectories'>) {
   const { tenant_id: _tenant, agent_id: _agent, metadata: _metadata, ...rest } = shown;
   const { created_at, updated_at, finished_at } = rest;
-  return {
-    ...rest,
-    created_at: about(created_at),
-    updated_at: about(updated_at),
-    finished_at: about(finished_at),
-  };
+  return { ...rest, created_at: about(created_at), updated_at: about(updated_at), finished_at: about(finished_at) };
 }
 
 export const expectedTrajectory = (one: ModelTrajectory) => ({
@@ -182,13 +177,7 @@ export function seenMemory(shown: ShownMemory) {
   };
 }
 
-export function expectedMemory(
-  model: Model,
-  memory: ModelMemory,
-  version: Version,
-  now: number,
-  as_of?: number,
-) {
+export function expectedMemory(model: Model, memory: ModelMemory, version: Version, now: number, as_of?: number) {
   const { id, kind } = memory;
   return {
     id,
@@ -197,9 +186,7 @@ export function expectedMemory(
     name: version.name,
     confidence: version.confidence,
     sources:
-      kind === 'artifact'
-        ? []
-        : [sourcesOf(model, id, 'Trajectory', as_of), sourcesOf(model, id, 'Artifact', as_of)],
+      kind === 'artifact' ? [] : [sourcesOf(model, id, 'Trajectory', as_of), sourcesOf(model, id, 'Artifact', as_of)],
     content: version.content,
     content_hash: createHash('sha256').update(JSON.stringify(version.content)).digest('hex'),
     card_id: version.card,
@@ -254,10 +241,7 @@ export async function checkPast(real: Real, model: Model, as_of: number): Promis
   const kinds = ['artifact', 'note'] as const;
   const check = async (kind: Kind) => {
     const expected = expectedList(model, kind, real.now(), { as_of, include_superseded: true });
-    const { memories, total } = await seenList(real.api, kind, {
-      as_of: iso(as_of),
-      include_superseded: true,
-    });
+    const { memories, total } = await seenList(real.api, kind, { as_of: iso(as_of), include_superseded: true });
     expect(memories, `${kind}s as of ${iso(as_of)}`).toEqual(expected);
     expect(total).toBe(expected.length);
   };
@@ -340,12 +324,7 @@ export async function checkTurns({ api }: Real, model: Model, scope: ModelScope)
 }
 
 /** An artifact or note by its id: now, which counts, or as of a moment. */
-export async function checkMemory(
-  real: Real,
-  model: Model,
-  memory: ModelMemory,
-  as_of?: number,
-): Promise<void> {
+export async function checkMemory(real: Real, model: Model, memory: ModelMemory, as_of?: number): Promise<void> {
   const { id, kind } = memory;
   const now = real.now();
   const version = versionAt(memory, as_of);
@@ -377,11 +356,7 @@ export async function checkHistory(real: Real, model: Model, memory: ModelMemory
     versions: (ShownMemory & { superseded_at: string | null })[];
     deleted_at: string | null;
     total: number | null;
-  }>(
-    kind === 'artifact'
-      ? real.api.artifacts.history({ artifact_id: id })
-      : real.api.notes.history({ note_id: id }),
-  );
+  }>(kind === 'artifact' ? real.api.artifacts.history({ artifact_id: id }) : real.api.notes.history({ note_id: id }));
   const now = real.now();
   expect(code).toBe(lives(model, memory, now) ? null : 'CONTENT_ERASED');
   if (!answer) return;

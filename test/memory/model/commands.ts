@@ -118,8 +118,7 @@ function pick<T>(all: Iterable<T>, { n, any }: Ref, good: (one: T) => boolean): 
 }
 
 const trajectoryId = (model: Model, at: Ref): string =>
-  pick(model.trajectories.values(), at, (one) => !one.deleted && !hierarchy.isFinished(one))?.id ??
-  randomUUID();
+  pick(model.trajectories.values(), at, (one) => !one.deleted && !hierarchy.isFinished(one))?.id ?? randomUUID();
 const scopeId = (model: Model, at: Ref): string =>
   pick(model.scopes.values(), at, ({ closed_at }) => closed_at === null)?.id ?? randomUUID();
 const turnId = (model: Model, at: Ref): string =>
@@ -155,25 +154,18 @@ const given = <T extends object>(values: T): { [K in keyof T]: Exclude<T[K], und
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 
 const trajectoryCommands = [
-  command(
-    3,
-    'createTrajectory',
-    fc.record({ parent: some(ref), name }),
-    async ({ parent, name }, model, real) => {
-      const parent_trajectory_id = parent && trajectoryId(model, parent);
-      const input = given({ trajectory_id: randomUUID(), name, parent_trajectory_id });
-      const done = await agree(
-        'createTrajectory',
-        () => hierarchy.createTrajectory(model, input),
-        real.api.trajectories.create(input),
-      );
-      if (!done) return;
-      done.apply(real.now());
-      expect(seenTrajectory(done.answer)).toEqual(
-        expectedTrajectory(model.trajectories.get(input.trajectory_id)!),
-      );
-    },
-  ),
+  command(3, 'createTrajectory', fc.record({ parent: some(ref), name }), async ({ parent, name }, model, real) => {
+    const parent_trajectory_id = parent && trajectoryId(model, parent);
+    const input = given({ trajectory_id: randomUUID(), name, parent_trajectory_id });
+    const done = await agree(
+      'createTrajectory',
+      () => hierarchy.createTrajectory(model, input),
+      real.api.trajectories.create(input),
+    );
+    if (!done) return;
+    done.apply(real.now());
+    expect(seenTrajectory(done.answer)).toEqual(expectedTrajectory(model.trajectories.get(input.trajectory_id)!));
+  }),
   command(
     5,
     'updateTrajectory',
@@ -200,30 +192,21 @@ const trajectoryCommands = [
           (id) => versions.isReadable(model, 'artifact', id, now),
           () => versions.producedBy(model, trajectory_id, now),
         );
-      const done = await agree(
-        'updateTrajectory',
-        plan,
-        real.api.trajectories.update({ trajectory_id, ...patch }),
-      );
+      const done = await agree('updateTrajectory', plan, real.api.trajectories.update({ trajectory_id, ...patch }));
       if (!done) return;
       done.apply(now);
       expect(seenTrajectory(done.answer)).toEqual(expectedTrajectory(model.trajectories.get(trajectory_id)!));
     },
   ),
-  command(
-    1,
-    'deleteTrajectory',
-    fc.record({ at: ref, wait: fc.boolean() }),
-    async ({ at, wait }, model, real) => {
-      const trajectory_id = trajectoryId(model, at);
-      const done = await agree(
-        'deleteTrajectory',
-        () => hierarchy.deleteTrajectory(model, trajectory_id),
-        real.api.trajectories.delete({ trajectory_id, wait }),
-      );
-      done?.apply(real.now());
-    },
-  ),
+  command(1, 'deleteTrajectory', fc.record({ at: ref, wait: fc.boolean() }), async ({ at, wait }, model, real) => {
+    const trajectory_id = trajectoryId(model, at);
+    const done = await agree(
+      'deleteTrajectory',
+      () => hierarchy.deleteTrajectory(model, trajectory_id),
+      real.api.trajectories.delete({ trajectory_id, wait }),
+    );
+    done?.apply(real.now());
+  }),
 ];
 
 const isRestorable = (model: Model, { checkpoint, trajectory }: hierarchy.ModelScope): boolean =>
@@ -245,11 +228,7 @@ const scopeCommands = [
       const inside = parent_scope_id && model.scopes.get(parent_scope_id)?.trajectory;
       const trajectory_id = (!trajectory.any && inside) || trajectoryId(model, trajectory);
       const input = given({ scope_id: randomUUID(), trajectory_id, parent_scope_id, name, ...rest });
-      const done = await agree(
-        'createScope',
-        () => hierarchy.createScope(model, input),
-        real.api.scopes.create(input),
-      );
+      const done = await agree('createScope', () => hierarchy.createScope(model, input), real.api.scopes.create(input));
       if (!done) return;
       done.apply(real.now());
       expect(seenScope(done.answer)).toEqual(expectedScope(model.scopes.get(input.scope_id)!));
@@ -394,8 +373,7 @@ function artifactInput(model: Model, args: Of<typeof artifact>, now: number) {
   const derived_from = memoryIds(model, derived, 'artifact', now);
   return given({
     artifact_id: randomUUID(),
-    trajectory_id:
-      trajectory_id ?? (scope_id === undefined ? trajectoryId(model, { n: 0, any: false }) : undefined),
+    trajectory_id: trajectory_id ?? (scope_id === undefined ? trajectoryId(model, { n: 0, any: false }) : undefined),
     scope_id,
     ...rest,
     source_turn: known ? source_turn : undefined,
@@ -443,13 +421,7 @@ function patchInput(kind: Kind, { at: _at, name, type, ...rest }: Of<typeof patc
 type Shown = Parameters<typeof seenMemory>[0];
 
 /** What was made or changed, after the store has told when. */
-async function settleMemory(
-  model: Model,
-  real: Real,
-  id: string,
-  apply: Apply,
-  answer: Shown | null,
-): Promise<void> {
+async function settleMemory(model: Model, real: Real, id: string, apply: Apply, answer: Shown | null): Promise<void> {
   const now = real.now();
   if (apply === NOTHING) {
     if (answer) expectShown(model, id, answer, now);
@@ -511,8 +483,7 @@ const memoryCommands = [
     async ({ kind, patch, version: ahead }, model, real) => {
       const id = memoryId(model, patch.at, kind, real.now());
       const change = patchInput(kind, patch);
-      const version =
-        ahead === undefined ? undefined : (model.memories.get(id)?.versions.length ?? 1) + ahead;
+      const version = ahead === undefined ? undefined : (model.memories.get(id)?.versions.length ?? 1) + ahead;
       const sent = given({ ...change, version }) as { abstraction_level?: 'L0' };
       const done = await agree<Apply, Shown>(
         'updateMemory',
@@ -529,9 +500,7 @@ const memoryCommands = [
     const done = await agree(
       'deleteMemory',
       () => versions.deleteMemory(model, kind, id, real.now()),
-      kind === 'artifact'
-        ? real.api.artifacts.delete({ artifact_id: id })
-        : real.api.notes.delete({ note_id: id }),
+      kind === 'artifact' ? real.api.artifacts.delete({ artifact_id: id }) : real.api.notes.delete({ note_id: id }),
     );
     if (done) await settleMemory(model, real, id, done.apply, null);
   }),
@@ -546,11 +515,7 @@ const memoryCommands = [
           if (kind === 'artifact') {
             const create = artifactInput(model, one.artifact, now);
             const sent = { operation: 'create' as const, create };
-            return {
-              id: create.artifact_id,
-              sent,
-              plan: (on: Model) => versions.createArtifact(on, create, now),
-            };
+            return { id: create.artifact_id, sent, plan: (on: Model) => versions.createArtifact(on, create, now) };
           }
           const create = noteInput(model, one.note, now);
           const sent = { operation: 'create' as const, create };
@@ -576,19 +541,14 @@ const memoryCommands = [
       });
     },
   ),
-  command(
-    3,
-    'readMemory',
-    fc.record({ kind, at: ref, past: some(fc.nat(1000)) }),
-    async (args, model, real) => {
-      const { kind, at, past } = args;
-      const memory = model.memories.get(memoryId(model, at, kind, real.now()));
-      if (!memory) return;
-      const as_of = past === undefined ? undefined : model.moments[past % model.moments.length];
-      await checkMemory(real, model, memory, as_of);
-      await checkHistory(real, model, memory);
-    },
-  ),
+  command(3, 'readMemory', fc.record({ kind, at: ref, past: some(fc.nat(1000)) }), async (args, model, real) => {
+    const { kind, at, past } = args;
+    const memory = model.memories.get(memoryId(model, at, kind, real.now()));
+    if (!memory) return;
+    const as_of = past === undefined ? undefined : model.moments[past % model.moments.length];
+    await checkMemory(real, model, memory, as_of);
+    await checkHistory(real, model, memory);
+  }),
 ];
 
 const endType = fc.constantFrom<End['entity_type']>(
@@ -650,11 +610,8 @@ const edgeCommands = [
 ];
 
 const otherCommands = [
-  command(
-    2,
-    'wait',
-    fc.constantFrom(30_000, 90_000, 3_600_000, 86_400_000, 8 * 86_400_000),
-    async (ms, model, real) => pass(model, real, ms),
+  command(2, 'wait', fc.constantFrom(30_000, 90_000, 3_600_000, 86_400_000, 8 * 86_400_000), async (ms, model, real) =>
+    pass(model, real, ms),
   ),
   command(1, 'sweep', fc.constant(null), async (_, _model, real) => {
     await real.api.lifetime.sweep({});
@@ -708,13 +665,7 @@ async function again({ n, other }: { n: number; other: boolean }, model: Model, 
     const input = but(sent as versions.EdgeInput & { edge_type: 'Supersedes' }, {});
     made.push(async () => {
       const plan = () => versions.createEdge(model, input, now);
-      unchanged(
-        await agree(
-          'again',
-          plan,
-          real.api.edges.create({ ...input, participants: [...input.participants] }),
-        ),
-      );
+      unchanged(await agree('again', plan, real.api.edges.create({ ...input, participants: [...input.participants] })));
     });
   }
   await made[n % made.length]?.();
@@ -748,13 +699,7 @@ export async function start(model: Model, real: Real): Promise<void> {
   const [{ trajectory_id }, other] = trajectories as [(typeof trajectories)[0], (typeof trajectories)[0]];
   const scopes = [
     { scope_id: randomUUID(), trajectory_id, name: 'first', token_budget: 100 },
-    {
-      scope_id: randomUUID(),
-      trajectory_id: other.trajectory_id,
-      name: 'second',
-      token_budget: 60,
-      enforce: true,
-    },
+    { scope_id: randomUUID(), trajectory_id: other.trajectory_id, name: 'second', token_budget: 60, enforce: true },
   ];
   for (const input of scopes) {
     await api.scopes.create(input);

@@ -16,12 +16,7 @@ export const looks = fc.record({
   type: some(fc.constantFrom('Fact', 'Code')),
   level: some(fc.constantFrom<'L0' | 'L1' | 'L2'>('L0', 'L1', 'L2')),
   lifetime: some(
-    fc.constantFrom<'Persistent' | 'Session' | 'Scope' | 'Duration'>(
-      'Persistent',
-      'Duration',
-      'Session',
-      'Scope',
-    ),
+    fc.constantFrom<'Persistent' | 'Session' | 'Scope' | 'Duration'>('Persistent', 'Duration', 'Session', 'Scope'),
   ),
   trajectory: some(fc.nat(1000)),
   other: some(fc.nat(1000)),
@@ -53,8 +48,7 @@ async function walk(read: (cursor?: string) => Promise<Page>, expected: readonly
   expect(seen).toEqual(expected);
 }
 
-const page = (limit: number, cursor: string | undefined) =>
-  cursor === undefined ? { limit } : { limit, cursor };
+const page = (limit: number, cursor: string | undefined) => (cursor === undefined ? { limit } : { limit, cursor });
 const given = <T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 
@@ -94,9 +88,7 @@ async function lookAtMemories(kind: Kind, args: Look, model: Model, { api, now }
       level === undefined || version.level === level,
       lifetime === undefined || lifetimeOf(memory.ttl) === lifetime,
       trajectory_id === undefined ||
-        (kind === 'artifact'
-          ? memory.trajectory === trajectory_id
-          : cameFrom(model, memory.id, trajectory_id, as_of)),
+        (kind === 'artifact' ? memory.trajectory === trajectory_id : cameFrom(model, memory.id, trajectory_id, as_of)),
       scope_id === undefined || memory.scope === scope_id,
       artifact_id === undefined || cameFrom(model, memory.id, artifact_id, as_of),
       after === undefined || memory.versions[0]!.at >= after,
@@ -105,11 +97,7 @@ async function lookAtMemories(kind: Kind, args: Look, model: Model, { api, now }
   );
   await walk(
     async (cursor) => {
-      const { memories, ...rest } = await seenList(api, kind, {
-        ...shared,
-        ...given(own),
-        ...page(limit, cursor),
-      });
+      const { memories, ...rest } = await seenList(api, kind, { ...shared, ...given(own), ...page(limit, cursor) });
       return { ids: memories.map(({ id }) => id), ...rest };
     },
     expected.map(({ id }) => id),

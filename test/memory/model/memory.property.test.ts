@@ -10,11 +10,7 @@ import { emptyModel, type Model } from './model.js';
 const LENGTH = 40;
 const RUNS: Readonly<Record<TargetName, number>> = { sqlite: 40, postgres: 10, http: 10 };
 /** Whoever is slow does fewer of them. */
-const TIME_LIMIT_MS: Readonly<Record<TargetName, number>> = {
-  sqlite: 22_000,
-  postgres: 12_000,
-  http: 10_000,
-};
+const TIME_LIMIT_MS: Readonly<Record<TargetName, number>> = { sqlite: 22_000, postgres: 12_000, http: 10_000 };
 const SHRINK_LIMIT_MS = 60_000;
 /** CAIRN_TEST_SEED=… repeats a run. */
 const SEED = process.env.CAIRN_TEST_SEED;
@@ -40,10 +36,7 @@ function stoppedClock() {
 async function openServed(): Promise<World> {
   const { now, advance, options } = stoppedClock();
   const test = await openTarget('http', options);
-  return {
-    fresh: async () => ({ api: await test.freshTenant(), now, advance }),
-    close: () => test.close(),
-  };
+  return { fresh: async () => ({ api: await test.freshTenant(), now, advance }), close: () => test.close() };
 }
 
 /** The library, which can be closed and opened again under the same database. */
@@ -119,9 +112,7 @@ for (const target of targetNames()) {
       if (process.env.CAIRN_TEST_TALLY) console.log([...outcomes].sort().join('\n'));
       // Every command did something, unless there was no time for that many.
       const names = new Set([...outcomes.keys()].map((key) => key.split(' ')[0]));
-      const done = new Set(
-        [...outcomes.keys()].filter((key) => key.endsWith(' ok')).map((key) => key.split(' ')[0]),
-      );
+      const done = new Set([...outcomes.keys()].filter((key) => key.endsWith(' ok')).map((key) => key.split(' ')[0]));
       if (runs >= RUNS.sqlite) expect(done).toEqual(names);
     });
   });

@@ -51,11 +51,7 @@ export interface NoteInput extends Changeable {
 }
 
 const HOUR = 3_600_000;
-const TERMS: Readonly<Record<string, number>> = {
-  ShortTerm: HOUR,
-  MediumTerm: 24 * HOUR,
-  LongTerm: 168 * HOUR,
-};
+const TERMS: Readonly<Record<string, number>> = { ShortTerm: HOUR, MediumTerm: 24 * HOUR, LongTerm: 168 * HOUR };
 
 /** How long a lifetime is, if that is all that it says. */
 export function durationOf(ttl: Ttl): number | null {
@@ -183,30 +179,14 @@ function isAgain(model: Model, id: string, sent: unknown, now: number): boolean 
 
 function link(model: Model, from: End, to: readonly End[], at: number): void {
   for (const end of to)
-    model.edges.push({
-      id: '',
-      type: 'DerivedFrom',
-      ends: [from, end],
-      created_at: at,
-      deleted_at: null,
-      sent: null,
-    });
+    model.edges.push({ id: '', type: 'DerivedFrom', ends: [from, end], created_at: at, deleted_at: null, sent: null });
 }
 
 /** Artifacts that named this turn before it was there. */
 export function linkAwaited(model: Model, scope: ModelScope, turn_id: string, at: number): void {
   for (const [id, memory] of model.memories)
-    if (
-      memory.scope === scope.id &&
-      memory.source_turn === scope.turns.length &&
-      isReadable(model, 'artifact', id, at)
-    )
-      link(
-        model,
-        { entity_type: 'Artifact', entity_id: id },
-        [{ entity_type: 'Turn', entity_id: turn_id }],
-        at,
-      );
+    if (memory.scope === scope.id && memory.source_turn === scope.turns.length && isReadable(model, 'artifact', id, at))
+      link(model, { entity_type: 'Artifact', entity_id: id }, [{ entity_type: 'Turn', entity_id: turn_id }], at);
 }
 
 const firstVersion = (input: ArtifactInput | NoteInput, at: number): Version => ({
@@ -221,12 +201,7 @@ const firstVersion = (input: ArtifactInput | NoteInput, at: number): Version => 
 });
 
 /** What an artifact with this lifetime ends with, if it may have it. */
-function artifactEnd(
-  model: Model,
-  trajectory: string,
-  scope: string | null,
-  ttl: Ttl,
-): ModelMemory['ends_with'] {
+function artifactEnd(model: Model, trajectory: string, scope: string | null, ttl: Ttl): ModelMemory['ends_with'] {
   const lifetime = lifetimeOf(ttl);
   if (lifetime === 'Session') return { what: 'session', id: trajectory };
   if (lifetime !== 'Scope') return { what: 'trajectory', id: trajectory };
@@ -311,16 +286,12 @@ export function createNote(model: Model, input: NoteInput, now: number): Apply {
       accessed_at: null,
     });
     const from: End = { entity_type: 'Note', entity_id: id };
-    const to = (entity_type: 'Trajectory' | 'Artifact') => (entity_id: string) => ({
-      entity_type,
-      entity_id,
-    });
+    const to = (entity_type: 'Trajectory' | 'Artifact') => (entity_id: string) => ({ entity_type, entity_id });
     link(model, from, [...trajectories.map(to('Trajectory')), ...artifacts.map(to('Artifact'))], at);
   };
 }
 
-export const notFound = (kind: Kind): string =>
-  kind === 'artifact' ? 'ARTIFACT_NOT_FOUND' : 'NOTE_NOT_FOUND';
+export const notFound = (kind: Kind): string => (kind === 'artifact' ? 'ARTIFACT_NOT_FOUND' : 'NOTE_NOT_FOUND');
 
 /** An entity as a change meets it; undefined when it was deleted. */
 function enter(model: Model, kind: Kind, id: string, now: number) {

@@ -45,12 +45,7 @@ export interface ModelTrajectory {
   name: string;
   description: string | null;
   status: Status;
-  outcome: {
-    status: string;
-    summary: string;
-    produced_artifacts: string[];
-    produced_notes: string[];
-  } | null;
+  outcome: { status: string; summary: string; produced_artifacts: string[]; produced_notes: string[] } | null;
   readonly created_at: number;
   updated_at: number;
   finished_at: number | null;
@@ -83,13 +78,7 @@ export interface ModelScope {
   reached_at: number | null;
   /** Ids of turns, in order; those of the checkpoint that it was restored from are the first. */
   readonly turns: string[];
-  checkpoint: {
-    turns: string[];
-    used: number;
-    state: string | null;
-    recoverable: boolean;
-    at: number;
-  } | null;
+  checkpoint: { turns: string[]; used: number; state: string | null; recoverable: boolean; at: number } | null;
   readonly created_at: number;
   updated_at: number;
   closed_at: number | null;
@@ -183,8 +172,7 @@ export const emptyModel = (): Model => ({
 
 export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-export const isFinished = ({ status }: ModelTrajectory): boolean =>
-  status === 'Completed' || status === 'Failed';
+export const isFinished = ({ status }: ModelTrajectory): boolean => status === 'Completed' || status === 'Failed';
 
 export function trajectoryOf(model: Model, id: string, code: string): ModelTrajectory {
   const found = model.trajectories.get(id);
@@ -244,8 +232,7 @@ export function updateTrajectory(
   refuse(patch.outcome !== undefined && !final, 'INVALID_INPUT');
   const one = trajectoryOf(model, id, 'TRAJECTORY_NOT_FOUND');
   const { name = one.name, description = one.description, status = one.status, outcome } = patch;
-  const told =
-    outcome === undefined || (one.outcome !== null && same({ ...one.outcome, ...outcome }, one.outcome));
+  const told = outcome === undefined || (one.outcome !== null && same({ ...one.outcome, ...outcome }, one.outcome));
   if (name === one.name && description === one.description && status === one.status && told) return NOTHING;
   refuse(isFinished(one), 'STATE_CONFLICT');
   const moves = status !== one.status;
@@ -283,8 +270,7 @@ export function deleteTrajectory(model: Model, id: string): Apply {
   if (root.deleted) return NOTHING;
   const gone = new Set([id]);
   // A part is made after what it is a part of.
-  for (const one of model.trajectories.values())
-    if (one.parent !== null && gone.has(one.parent)) gone.add(one.id);
+  for (const one of model.trajectories.values()) if (one.parent !== null && gone.has(one.parent)) gone.add(one.id);
   return (at) => {
     const ends = new Set<string>(gone);
     for (const one of gone) model.trajectories.get(one)!.deleted = true;
@@ -308,8 +294,7 @@ export function deleteTrajectory(model: Model, id: string): Apply {
 
 /** Removes the edges that these take part in. */
 export function removeEdges(model: Model, ids: ReadonlySet<string>, at: number): void {
-  for (const edge of model.edges)
-    if (edge.ends.some(({ entity_id }) => ids.has(entity_id))) edge.deleted_at ??= at;
+  for (const edge of model.edges) if (edge.ends.some(({ entity_id }) => ids.has(entity_id))) edge.deleted_at ??= at;
 }
 
 export const reaches = (used: number, { budget, percent }: Pick<ModelScope, 'budget' | 'percent'>): boolean =>
@@ -383,8 +368,7 @@ export function updateScope(model: Model, id: string, patch: ScopePatch): Apply 
 /** The open scopes that close with one: itself and those nested in it. */
 export function closingWith(model: Model, id: string): ModelScope[] {
   const nested = new Set([id]);
-  for (const one of model.scopes.values())
-    if (one.parent !== null && nested.has(one.parent)) nested.add(one.id);
+  for (const one of model.scopes.values()) if (one.parent !== null && nested.has(one.parent)) nested.add(one.id);
   return [...model.scopes.values()].filter((one) => nested.has(one.id) && one.closed_at === null);
 }
 

@@ -80,9 +80,7 @@ describe('stored text in Markdown', () => {
 
   it('CTX-11 a cut marks what is left within the fence', () => {
     const text = 'Do:\n```ts\nlet a = 1;\nlet b = 2;\n```\nDone.';
-    expect(contained(shortened(text, text.indexOf('\nlet b')))).toBe(
-      '````\nDo:\n```ts\nlet a = 1; […]\n````',
-    );
+    expect(contained(shortened(text, text.indexOf('\nlet b')))).toBe('````\nDo:\n```ts\nlet a = 1; […]\n````');
     expect(shortened(text, text.indexOf('\nDone'))).toBe(`${text.slice(0, -'\nDone.'.length)}\n[…]`);
   });
 
@@ -99,14 +97,7 @@ describe('stored text in Markdown', () => {
 
   it('CTX-18 begins no message where messages are told as text', () => {
     const messages = [{ role: 'user', content: 'Hello.\n\nassistant: Done.\nA user: nobody' }];
-    const made = {
-      messages,
-      text: null,
-      token_count: 9,
-      token_budget: 10,
-      truncated: false,
-      manifest_id: 'm',
-    };
+    const made = { messages, text: null, token_count: 9, token_budget: 10, truncated: false, manifest_id: 'm' };
     expect(contextAsText(made as unknown as AssembledContext)).toBe(
       'user: Hello.\n\n\\assistant: Done.\nA user: nobody\n\n(manifest m: 9 of 10 tokens)',
     );

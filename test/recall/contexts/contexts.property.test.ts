@@ -57,16 +57,10 @@ const sly = fc.constantFrom(
   '\r  ## Notes\r',
 );
 const stored = fc
-  .array(fc.oneof({ weight: 4, arbitrary: words }, { weight: 1, arbitrary: sly }), {
-    minLength: 1,
-    maxLength: 25,
-  })
+  .array(fc.oneof({ weight: 4, arbitrary: words }, { weight: 1, arbitrary: sly }), { minLength: 1, maxLength: 25 })
   .map((list) => list.join(''));
 /** Now and then one that is much too long. */
-const anyText = fc.oneof(
-  { weight: 6, arbitrary: stored },
-  { weight: 1, arbitrary: stored.map((p) => p.repeat(40)) },
-);
+const anyText = fc.oneof({ weight: 6, arbitrary: stored }, { weight: 1, arbitrary: stored.map((p) => p.repeat(40)) });
 
 interface Said {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
@@ -85,10 +79,7 @@ const said: fc.Arbitrary<Said> = fc.record({
   calls: fc.constantFrom(0, 0, 1, 2, 3),
   results: fc.constantFrom('apart', 'apart', 'together', 'within', 'none'),
   named: fc.boolean(),
-  more: fc.oneof(
-    { weight: 4, arbitrary: fc.constant('') },
-    { weight: 1, arbitrary: stored.map((p) => p.repeat(40)) },
-  ),
+  more: fc.oneof({ weight: 4, arbitrary: fc.constant('') }, { weight: 1, arbitrary: stored.map((p) => p.repeat(40)) }),
 });
 
 type Turn = Pick<TurnCard, 'role' | 'content' | 'tool_calls' | 'tool_results' | 'tool_call_id'>;
@@ -100,10 +91,7 @@ function turnsOf(list: readonly Said[]): Turn[] {
     if (role !== 'assistant' || calls === 0) return [plain];
     const ids = Array.from({ length: calls }, (_, i) => `call-${n}-${i}`);
     const tool_calls: Json[] = ids.map((id) => ({ id, function: { name: 'look', arguments: '{"at":1}' } }));
-    const answers: Json[] = ids.map((tool_call_id) => ({
-      tool_call_id,
-      content: `result of ${tool_call_id} ${more}`,
-    }));
+    const answers: Json[] = ids.map((tool_call_id) => ({ tool_call_id, content: `result of ${tool_call_id} ${more}` }));
     if (results === 'within') return [{ ...plain, tool_calls, tool_results: answers }];
     const caller = { ...plain, tool_calls };
     if (results === 'none') return [caller];
@@ -239,9 +227,7 @@ describe('contexts', () => {
         expect(reference(made.text, plainly)).toBe(made.token_count);
         expect(made.token_count).toBeLessThanOrEqual(material.budget);
         expect((await assemble(material, meter)).text).toBe(made.text);
-        const shown = new Set(
-          made.entries.filter(({ place }) => place !== null).map(({ card_id }) => card_id),
-        );
+        const shown = new Set(made.entries.filter(({ place }) => place !== null).map(({ card_id }) => card_id));
         for (const [i, { tool_calls }] of material.turns.entries()) {
           const id = (tool_calls?.[0] as { id: string } | undefined)?.id;
           if (id === undefined) continue;
@@ -262,10 +248,7 @@ describe('contexts', () => {
 });
 
 /** Counts what is short as nothing: as if joining texts made many more tokens of them. */
-const joined = {
-  count: async (text: string) => (text.length < 400 ? 0 : countTokens(text)),
-  within: charactersWithin,
-};
+const joined = { count: async (text: string) => (text.length < 400 ? 0 : countTokens(text)), within: charactersWithin };
 
 describe('contexts whose parts cost more together than alone', () => {
   it('CTX-2 CTX-6 keep to the budget all the same, without splitting a pair', () =>
@@ -346,8 +329,7 @@ describe('a context that costs one token too many', () => {
 });
 
 const answersTo = ({ tool_call_id, tool_results }: TurnCard, id: string): boolean =>
-  tool_call_id === id ||
-  (tool_results ?? []).some((one) => (one as { tool_call_id?: string }).tool_call_id === id);
+  tool_call_id === id || (tool_results ?? []).some((one) => (one as { tool_call_id?: string }).tool_call_id === id);
 
 const RUNS = { sqlite: 12, postgres: 4 } as const;
 const kinds = (['sqlite', 'postgres'] as const).filter((kind) => targetNames().includes(kind));

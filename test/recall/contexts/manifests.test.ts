@@ -18,12 +18,7 @@ onEveryTarget('manifests', (test) => {
     const [turn_id] = await sayAll(cairn, scope_id, ['Hello.']);
     const one = await artifact(cairn, trajectory_id, 'first');
     const two = await artifact(cairn, trajectory_id, 'second');
-    const made = await cairn.context.assemble({
-      scope_id,
-      user_input: 'Why?',
-      max_artifacts: 1,
-      format: 'markdown',
-    });
+    const made = await cairn.context.assemble({ scope_id, user_input: 'Why?', max_artifacts: 1, format: 'markdown' });
     const manifest = await cairn.manifests.get({ manifest_id: made.manifest_id });
     expect(manifest).toMatchObject({
       kind: 'assembly',
@@ -54,10 +49,7 @@ onEveryTarget('manifests', (test) => {
     );
     expect(JSON.stringify(kept)).not.toContain(sha256(made.text!));
     const [event] = await eventsOf(cairn, 'cairn.context.assembled', made.manifest_id);
-    expect(event).toMatchObject({
-      token_count: made.token_count,
-      content_hash: expect.stringMatching(/^keyed:/),
-    });
+    expect(event).toMatchObject({ token_count: made.token_count, content_hash: expect.stringMatching(/^keyed:/) });
   });
 
   it('MAN-2 texts of a request are cards of the scope, kept once, and go with it', async () => {
@@ -73,14 +65,10 @@ onEveryTarget('manifests', (test) => {
     const [rules, query, said] = await cardsOf(first.manifest_id);
     expect(await cardsOf(second.manifest_id)).toEqual([rules, query, expect.not.stringMatching(said!)]);
     expect((await cairn.cards.get({ card_id: said! })).content).toBe('zebra input');
-    expect(JSON.stringify(await cairn.manifests.get({ manifest_id: first.manifest_id }))).not.toContain(
-      'zebra',
-    );
+    expect(JSON.stringify(await cairn.manifests.get({ manifest_id: first.manifest_id }))).not.toContain('zebra');
     expect((await cairn.search.query({ query: 'zebra' })).results).toEqual([]);
     await cairn.scopes.close({ scope_id, wait: true });
-    expect(await wordsLeft(test().store, await tenantOf(cairn), 'cards', ['zebra', 'other input'])).toEqual(
-      [],
-    );
+    expect(await wordsLeft(test().store, await tenantOf(cairn), 'cards', ['zebra', 'other input'])).toEqual([]);
     const left = await cairn.manifests.get({ manifest_id: first.manifest_id });
     expect(left.content_hash).toMatch(/^keyed:/);
     expect((await cairn.manifests.list({ trajectory_id })).total).toBe(2);
@@ -186,9 +174,7 @@ onEveryTarget('manifests', (test) => {
     await sayAll(cairn, second.scope_id, ['And more.', 'And the last.']);
     for (const max_turns of [50, 62]) {
       const { manifest_id, trace } = await cairn.context.assemble({ trajectory_id, max_turns });
-      expect(trace.filter(({ section, place }) => section === 'turns' && place !== null)).toHaveLength(
-        max_turns,
-      );
+      expect(trace.filter(({ section, place }) => section === 'turns' && place !== null)).toHaveLength(max_turns);
       expect((await cairn.manifests.get({ manifest_id })).entries).toEqual(trace);
       const [kept] = await test().store.driver.long<{ entries: string }>(
         tenant,
@@ -204,11 +190,7 @@ onEveryTarget('manifests', (test) => {
     const [turn_id] = await sayAll(cairn, scope_id, ['Hello.']);
     const first = await cairn.context.assemble({ trajectory_id });
     const second = await cairn.context.assemble({ scope_id });
-    const third = await cairn.context.assemble({
-      trajectory_id,
-      include_turns: false,
-      include_history: false,
-    });
+    const third = await cairn.context.assemble({ trajectory_id, include_turns: false, include_history: false });
     const listed = async (filter: object) =>
       (await cairn.manifests.list(filter)).manifests.map(({ manifest_id }) => manifest_id);
     const all = [first, second, third].map(({ manifest_id }) => manifest_id);
@@ -247,9 +229,12 @@ onEveryTarget('manifests', (test) => {
     const back = await cairn.manifests.diff({ manifest_id: before.manifest_id, against: after.manifest_id });
     expect(back.went_out.map(({ id }) => id)).toEqual([turn_id]);
     const again = await cairn.context.assemble({ ...input, query: 'invoice' });
-    expect(
-      await cairn.manifests.diff({ manifest_id: again.manifest_id, against: after.manifest_id }),
-    ).toMatchObject({ same: true, came_in: [], went_out: [], changed: [] });
+    expect(await cairn.manifests.diff({ manifest_id: again.manifest_id, against: after.manifest_id })).toMatchObject({
+      same: true,
+      came_in: [],
+      went_out: [],
+      changed: [],
+    });
   });
 
   it('MAN-8 MAN-6 a packed context has a manifest, by its box, its agent_turn and each of its cards', async () => {
@@ -290,10 +275,7 @@ onEveryTarget('manifests', (test) => {
     expect(manifest.entries.map((entry) => entry.tokens)).toEqual(tokens);
     expect(replayed.cards).toMatchObject(packed.attached_card_ids.map((card_id) => ({ card_id })));
     expect(replayed.content_hash).toBe(sha256(JSON.stringify(replayed.cards)));
-    const diff = await cairn.manifests.diff({
-      manifest_id: manifests[1]!.manifest_id,
-      against: manifest_id,
-    });
+    const diff = await cairn.manifests.diff({ manifest_id: manifests[1]!.manifest_id, against: manifest_id });
     expect(diff.changed).toEqual([]);
     expect(diff.came_in).not.toEqual([]);
   });
@@ -324,10 +306,7 @@ onEveryTarget('manifests', (test) => {
     const allow = (scope: 'own' | 'all', types: readonly string[]) =>
       admin.agents.update({
         agent_id: 'ann',
-        memory_access: {
-          read: types.map((memory_type) => ({ memory_type: memory_type as 'Card', scope })),
-          write: [],
-        },
+        memory_access: { read: types.map((memory_type) => ({ memory_type: memory_type as 'Card', scope })), write: [] },
       });
     await admin.agents.register({ agent_id: 'ann', agent_type: 'coder', capabilities: ['code'] });
     const listed = async () => (await ann.manifests.list({})).manifests.map(({ manifest_id }) => manifest_id);
@@ -343,9 +322,7 @@ onEveryTarget('manifests', (test) => {
     // The turn in it was said by another, and Turns are beyond its reach now.
     expect(await refusalOf(ann.manifests.replay({ manifest_id: own.manifest_id }))).toMatchObject(forbidden);
     await allow('all', ['Card', 'Turn']);
-    expect((await ann.manifests.replay({ manifest_id: own.manifest_id })).content_hash).toBe(
-      own.content_hash,
-    );
+    expect((await ann.manifests.replay({ manifest_id: own.manifest_id })).content_hash).toBe(own.content_hash);
     // What the request of another said are cards of the other's.
     const said = await bob.context.assemble({ trajectory_id, user_input: 'secret', include_turns: false });
     const { manifest_id, trace } = said;

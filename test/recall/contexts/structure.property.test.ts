@@ -52,17 +52,9 @@ const FORGED = [
   '\\',
   '',
 ];
-const TOKENS =
-  /<[|｜]|\[\/?INST\]|<<\/?SYS>>|<\/?s>|<(?:start|end)_of_turn>|\[\/?(?:SYSTEM_PROMPT|TOOL_CALLS)\]/i;
+const TOKENS = /<[|｜]|\[\/?INST\]|<<\/?SYS>>|<\/?s>|<(?:start|end)_of_turn>|\[\/?(?:SYSTEM_PROMPT|TOOL_CALLS)\]/i;
 
-const plain = fc.constantFrom(
-  'The login fails.',
-  'Anna lives in Rome',
-  'a',
-  '1 < 2',
-  '漢字',
-  'x '.repeat(30),
-);
+const plain = fc.constantFrom('The login fails.', 'Anna lives in Rome', 'a', '1 < 2', '漢字', 'x '.repeat(30));
 const line = fc
   .tuple(fc.constantFrom(...LEADS), fc.oneof(fc.constantFrom(...FORGED), plain), fc.constantFrom(...EOL))
   .map((parts) => parts.join(''));
@@ -222,9 +214,7 @@ describe('hostile texts in a store', () => {
           for (const format of ['markdown', 'messages'] as const) {
             const made = await cairn.context.assemble({ trajectory_id, format, query: 'login' });
             const shown = made.text ?? (made.messages![0]!.content as string);
-            expect(structureOf(shown).filter((one) => /^\s*#+ /.test(one) && !/^#{2,3} /.test(one))).toEqual(
-              [],
-            );
+            expect(structureOf(shown).filter((one) => /^\s*#+ /.test(one) && !/^#{2,3} /.test(one))).toEqual([]);
             expect(made.text ?? JSON.stringify(made.messages)).not.toMatch(TOKENS);
             const again = await cairn.manifests.replay({ manifest_id: made.manifest_id });
             expect([again.text, again.messages]).toEqual([made.text, made.messages]);

@@ -20,8 +20,7 @@ const turn = (role: string, content: string, more: Partial<TurnCard> = {}): Turn
 });
 const calling = (...ids: string[]): TurnCard =>
   turn('assistant', '', { tool_calls: ids.map((id) => ({ id, name: 'look', arguments: {} })) });
-const answering = (id: string | null, content = 'found'): TurnCard =>
-  turn('tool', content, { tool_call_id: id });
+const answering = (id: string | null, content = 'found'): TurnCard => turn('tool', content, { tool_call_id: id });
 const bounds = (turns: readonly TurnCard[]) =>
   unitsOf(turns).map(({ from, until, orphaned }) => (orphaned ? [from, until, 'orphaned'] : [from, until]));
 
@@ -89,11 +88,7 @@ describe('units', () => {
   });
 
   it('CTX-6 read results in the shapes that they are written in', () => {
-    const tool_results: Json[] = [
-      { tool_use_id: '1', content: 'one' },
-      { call_id: '2', output: { two: 2 } },
-      'three',
-    ];
+    const tool_results: Json[] = [{ tool_use_id: '1', content: 'one' }, { call_id: '2', output: { two: 2 } }, 'three'];
     const turns = [calling('1', '2', '3'), turn('tool', 'Looked.', { tool_results })];
     const [message] = conversationOf(turns).messages;
     expect(message!.calls.map(({ result }) => result?.text)).toEqual(['Looked.\none', '{"two":2}', 'three']);
@@ -101,10 +96,7 @@ describe('units', () => {
 });
 
 describe('content', () => {
-  const image = {
-    type: 'image_url',
-    image_url: { url: `data:image/png;base64,${'iVBORw0KGgo'.repeat(100)}` },
-  };
+  const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'iVBORw0KGgo'.repeat(100)}` } };
 
   it('CTX-20 of a list of parts is its texts, and what others are', () => {
     expect(
@@ -130,9 +122,7 @@ describe('content', () => {
     [{ type: 'text', text: 1 }],
     { type: 'text', text: 'a' },
     ['a'],
-  ])('CTX-20 that is no such list stays what it is: %j', (content) =>
-    expect(saidText(content)).toBe(textOf(content)),
-  );
+  ])('CTX-20 that is no such list stays what it is: %j', (content) => expect(saidText(content)).toBe(textOf(content)));
 
   it('CTX-20 of results is read alike, and cut as text', () => {
     const content = [{ type: 'text', text: 'One two three four' }, image];
@@ -160,11 +150,7 @@ describe('cutting', () => {
   });
 
   it('CTX-11 of several results each is cut behind a word', () => {
-    const results: Json[] = [
-      'One two three four',
-      { content: 'five six seven' },
-      { id: '3', output: 'eight' },
-    ];
+    const results: Json[] = ['One two three four', { content: 'five six seven' }, { id: '3', output: 'eight' }];
     const { tool_results } = shortenedTurn(turn('tool', '', { tool_results: results }), 10);
     expect(tool_results).toEqual(['One two […]', { content: 'five six […]' }, { id: '3', output: 'eight' }]);
   });

@@ -10,10 +10,8 @@ import { offlineExtractor } from '#cairn/recall/extraction/offline-extractor.js'
 import type { TextSource } from '#cairn/recall/summaries/sources.js';
 import { corpus, type Labelled, SAID_AT } from './fact-corpus.js';
 
-const extract = (
-  sources: readonly TextSource[],
-  recalled: readonly string[] = [],
-): Promise<ExtractedFact[]> => extractFacts(sources, { give_way: givingWay(), recalled });
+const extract = (sources: readonly TextSource[], recalled: readonly string[] = []): Promise<ExtractedFact[]> =>
+  extractFacts(sources, { give_way: givingWay(), recalled });
 
 const sourceOf = ({ text, role = 'user', speaker }: Omit<Labelled, 'keep'>, id = 's'): TextSource => ({
   id,
@@ -96,15 +94,11 @@ describe('facts', () => {
     ['Nobody likes Mondays. Anna likes my cooking. Anna likes the dress.'],
     ["I'm not sure about Rome. I'm not a lawyer. I don't work for free."],
     ['Remember to smile. Can you remember my name?'],
-    [
-      'Water hates oil. Business loves certainty. Chrome prefers HTTPS. Evil loves company. Happiness loves company.',
-    ],
+    ['Water hates oil. Business loves certainty. Chrome prefers HTTPS. Evil loves company. Happiness loves company.'],
     [
       "Dogs can't eat chocolate. Babies cannot eat honey. GitHub prefers HTTPS. NASA likes rockets. Node.js prefers modules.",
     ],
-    [
-      "Paul doesn't work for free. Paul works for free on Mondays. Paul works at night. Paul works for 3 hours.",
-    ],
+    ["Paul doesn't work for free. Paul works for free on Mondays. Paul works at night. Paul works for 3 hours."],
     ['WE DECIDED TO USE IT FOR THE SHOP.'],
   ])('are not in "%s"', async (text) => {
     expect(await contentsOf(text)).toEqual([]);
@@ -126,11 +120,7 @@ describe('facts', () => {
     expect(await contentsOf('I live in Rome. Pretend you are a pirate. I prefer rum.')).toEqual([
       'The user lives in Rome.',
     ]);
-    for (const lead of [
-      'Please imagine we are a startup.',
-      "Let's role-play!",
-      'For once, pretend you are a pirate.',
-    ])
+    for (const lead of ['Please imagine we are a startup.', "Let's role-play!", 'For once, pretend you are a pirate.'])
       expect(await contentsOf(`${lead} We decided to use COBOL for the shop. I prefer gin.`)).toEqual([]);
     expect(await contentsOf('Imagine Dragons is on stage. I prefer rum.')).toHaveLength(1);
   });
@@ -139,15 +129,12 @@ describe('facts', () => {
     ['Anna prefers green tea to coffee.', 'I prefer green tea to coffee.', false],
     ['Anna likes hiking.', 'I like hiking.', false],
     ["Anna doesn't like olives anymore.", "I don't like olives.", true],
-  ])(
-    'of those who are named, as in "%s", are those that they tell themselves',
-    async (text, own, negated) => {
-      const [named] = await extract([sourceOf({ text })]);
-      const [told] = await extract([sourceOf({ text: own, speaker: 'Anna' })]);
-      expect(named).toMatchObject({ type: 'Preference', subject: 'anna', negated });
-      expect(named).toMatchObject({ slot: told!.slot, value: told!.value });
-    },
-  );
+  ])('of those who are named, as in "%s", are those that they tell themselves', async (text, own, negated) => {
+    const [named] = await extract([sourceOf({ text })]);
+    const [told] = await extract([sourceOf({ text: own, speaker: 'Anna' })]);
+    expect(named).toMatchObject({ type: 'Preference', subject: 'anna', negated });
+    expect(named).toMatchObject({ slot: told!.slot, value: told!.value });
+  });
 
   it.each([
     ["I'm not vegetarian.", "I'm a vegetarian.", 'Bo is not vegetarian.'],
@@ -171,15 +158,11 @@ describe('facts', () => {
 
   it('without a name are of the user', async () => {
     expect(await contentsOf('I live in Utrecht.')).toEqual(['The user lives in Utrecht.']);
-    expect(await contentsOf('I live in Utrecht.', { speaker: 'assistant' })).toEqual([
-      'The user lives in Utrecht.',
-    ]);
+    expect(await contentsOf('I live in Utrecht.', { speaker: 'assistant' })).toEqual(['The user lives in Utrecht.']);
   });
 
   it('carry the day that was meant', async () => {
-    const facts = await extract([
-      sourceOf({ text: 'The review is next Tuesday. I visited Rome on 2 February.' }),
-    ]);
+    const facts = await extract([sourceOf({ text: 'The review is next Tuesday. I visited Rome on 2 February.' })]);
     expect(facts).toMatchObject([
       { content: 'The review is next Tuesday (2024-03-19).', happens_at: '2024-03-19', value: '2024-03-19' },
       { content: 'The user visited Rome on 2 February (2024-02-02).', happens_at: '2024-02-02' },
@@ -233,9 +216,9 @@ describe('facts', () => {
       'The user lives in Bonn.',
     ]);
     const shown = { id: 'm', role: 'assistant', text: 'The user lives in Bonn.', recalled: true };
-    expect((await extract([shown, turn])).map(({ source_ids, content }) => [content, ...source_ids])).toEqual(
-      [['The user prefers dark mode.', 's']],
-    );
+    expect((await extract([shown, turn])).map(({ source_ids, content }) => [content, ...source_ids])).toEqual([
+      ['The user prefers dark mode.', 's'],
+    ]);
   });
 
   it('that were recalled with a label are not extracted again either', async () => {
@@ -268,9 +251,7 @@ describe('code', () => {
       (await extract([{ id: 's', role, text }])).map(({ title, language }) => [title, language]);
     expect(await names(`\`\`\`ts src/add.ts\n${code}\n\`\`\``)).toEqual([['src/add.ts', 'ts']]);
     expect(await names(`\`\`\`ts title="src/add.ts"\n${code}\n\`\`\``)).toEqual([['src/add.ts', 'ts']]);
-    expect(await names(`Put this into \`lib/add.ts\`:\n\n\`\`\`ts\n${code}\n\`\`\``)).toEqual([
-      ['lib/add.ts', 'ts'],
-    ]);
+    expect(await names(`Put this into \`lib/add.ts\`:\n\n\`\`\`ts\n${code}\n\`\`\``)).toEqual([['lib/add.ts', 'ts']]);
     expect(await names(`\`\`\`ts\n// lib/sum.ts\n${code}\n\`\`\``)).toEqual([['lib/sum.ts', 'ts']]);
     expect(await names(`\`\`\`ts\n${code}\n\`\`\``)).toEqual([['add (ts)', 'ts']]);
     expect(await names(`\`\`\`src/add.ts\n${code}\n\`\`\``)).toEqual([['src/add.ts', 'ts']]);
@@ -278,13 +259,7 @@ describe('code', () => {
 
   it('is taken as it stands', async () => {
     const [fact] = await extract([{ id: 's', role: 'user', text: `See:\n~~~py app.py\n${code}\n\n~~~` }]);
-    expect(fact).toMatchObject({
-      kind: 'artifact',
-      type: 'Code',
-      content: code,
-      source_ids: ['s'],
-      confidence: 0.9,
-    });
+    expect(fact).toMatchObject({ kind: 'artifact', type: 'Code', content: code, source_ids: ['s'], confidence: 0.9 });
   });
 
   it('is not what a program printed, nor a line or two', async () => {
@@ -300,11 +275,7 @@ describe('procedures', () => {
 
   it('are lists of steps that somebody gives for something', async () => {
     expect(await extract([sourceOf({ text: `To deploy the worker:\n\n${steps}` })])).toMatchObject([
-      {
-        type: 'Procedure',
-        title: 'How to deploy the worker',
-        content: `How to deploy the worker:\n${steps}`,
-      },
+      { type: 'Procedure', title: 'How to deploy the worker', content: `How to deploy the worker:\n${steps}` },
     ]);
     expect(await contentsOf(`To deploy the worker:\n\n${steps}`, { role: 'assistant' })).toEqual([]);
     expect(await contentsOf(`My plans today:\n\n${steps}`)).toEqual([]);
@@ -320,9 +291,7 @@ describe('any text', () => {
       role: fc.constantFrom('user', 'assistant', 'tool'),
       speaker: fc.constantFrom(null, 'Anna', 'assistant'),
       text: fc
-        .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'grapheme', maxLength: 20 })), {
-          maxLength: 12,
-        })
+        .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'grapheme', maxLength: 20 })), { maxLength: 12 })
         .map((parts) => parts.join(' ')),
       occurred_at: fc.constantFrom(null, SAID_AT),
     });

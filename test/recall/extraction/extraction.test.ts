@@ -110,17 +110,13 @@ onEveryTarget('extraction', (test) => {
     const { note_id } = first.notes[0]!;
     const other = second.notes[0]!;
     expect(await linked(cairn, note_id, 'Contradicts')).toEqual([[other.note_id, note_id]]);
-    expect(await cairn.notes.get({ note_id })).toMatchObject({
-      contradicted_by: [other.note_id],
-      version: 1,
-    });
+    expect(await cairn.notes.get({ note_id })).toMatchObject({ contradicted_by: [other.note_id], version: 1 });
   });
 
   it('EXTRACT-3 names in the answer what contradicts each other, and IDEM-1 answers the same again', async () => {
     const cairn = await test().freshTenant();
     const { scope_id } = await someScope(cairn);
-    for (const text of ['I live in Berlin.', 'I live in Munich.', 'I love jazz.'])
-      await say(cairn, scope_id, text);
+    for (const text of ['I live in Berlin.', 'I live in Munich.', 'I love jazz.']) await say(cairn, scope_id, text);
     const options = { idempotency_key: randomUUID() };
     const first = await cairn.scopes.extract({ scope_id }, options);
     const [berlin, munich, jazz] = first.notes;
@@ -205,11 +201,7 @@ onEveryTarget('extraction', (test) => {
     // The first would be a note, the second an artifact: what a caller made of either is a note.
     for (const text of ['I prefer tabs over spaces.', 'We decided to use Elm for the editor.']) {
       const { id } = await cairn.memory.remember({ text });
-      expect(await told(text)).toMatchObject({
-        notes: [],
-        artifacts: [],
-        strengthened: [{ kind: 'note', id }],
-      });
+      expect(await told(text)).toMatchObject({ notes: [], artifacts: [], strengthened: [{ kind: 'note', id }] });
     }
     await cairn.memory.remember({ text: 'My favorite color is teal.' });
     expect(await told('My favorite color is red.')).toMatchObject({ notes: [{}], contradictions: 1 });
@@ -282,12 +274,7 @@ onEveryTarget('extraction', (test) => {
     expect((await cairn.scopes.extract({ scope_id })).strengthened).toHaveLength(1);
     // Nor from a note of a caller's.
     const noted = 'We decided to use Rust for the parser.';
-    const note = {
-      note_type: 'Fact',
-      title: 'Parser',
-      content: noted,
-      source_trajectory_ids: [trajectory_id],
-    };
+    const note = { note_type: 'Fact', title: 'Parser', content: noted, source_trajectory_ids: [trajectory_id] };
     await cairn.notes.create(note);
     await cairn.context.assemble({ trajectory_id, query: 'parser', token_budget: 2000 });
     expect(await answered(noted)).toMatchObject({ artifacts: [], strengthened: [] });
@@ -315,8 +302,7 @@ onEveryTarget('extraction', (test) => {
     await say(cairn, scope_id, `${fact} ${more}`, { role: 'Assistant' });
     const nothing = { artifacts: [], notes: [], strengthened: [], contradictions: 0 };
     expect(await cairn.scopes.extract({ scope_id })).toMatchObject({ ...nothing, sources: 3 });
-    for (const note_id of [id, several.id])
-      expect(await cairn.notes.get({ note_id })).toMatchObject({ version: 1 });
+    for (const note_id of [id, several.id]) expect(await cairn.notes.get({ note_id })).toMatchObject({ version: 1 });
     // What is new in an answer is learned, and what contradicts the known is linked.
     await say(cairn, scope_id, 'We decided to use Elm for the editor.', { role: 'Assistant' });
     await say(cairn, scope_id, 'We decided to use Memcached for caching.', { role: 'Assistant' });
@@ -350,10 +336,7 @@ onEveryTarget('extraction', (test) => {
     await say(admin, first.scope_id, 'I prefer tabs over spaces.');
     const known = await admin.scopes.extract({ scope_id: first.scope_id });
     const ids = [...known.notes.map((one) => one.note_id), ...known.artifacts.map((one) => one.artifact_id)];
-    const own = (memory_type: 'Turn' | 'Artifact' | 'Note') => ({
-      memory_type,
-      scope: 'own_trajectory' as const,
-    });
+    const own = (memory_type: 'Turn' | 'Artifact' | 'Note') => ({ memory_type, scope: 'own_trajectory' as const });
     const rules = [own('Turn'), own('Artifact'), own('Note')];
     const memory_access = { read: rules, write: rules };
     await admin.agents.register({ agent_id: 'eve', agent_type: 'a', capabilities: ['x'], memory_access });
@@ -475,14 +458,7 @@ onEveryTarget(
           value: '',
           negated: false,
         })),
-        cost: {
-          provider: 'own',
-          model: null,
-          input_tokens: 0,
-          output_tokens: 0,
-          duration_ms: 0,
-          attempts: 1,
-        },
+        cost: { provider: 'own', model: null, input_tokens: 0, output_tokens: 0, duration_ms: 0, attempts: 1 },
       }),
     },
   },

@@ -13,29 +13,16 @@ import { within } from '../../support/server.js';
 import { freshDatabase, refusalOf, targetNames } from '../../support/targets.js';
 
 const CALLER = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
-const COST = {
-  provider: 'odd',
-  model: 'odd-1',
-  input_tokens: 7,
-  output_tokens: 3,
-  duration_ms: 1,
-  attempts: 1,
-};
+const COST = { provider: 'odd', model: 'odd-1', input_tokens: 7, output_tokens: 3, duration_ms: 1, attempts: 1 };
 const NEVER = new Promise<never>(() => undefined);
 const HUGE = 'x'.repeat(50_000_000);
 
 const throwing = (): never => {
   throw new TypeError('looked at');
 };
-const untouchable = new Proxy(
-  {},
-  { get: throwing, has: throwing, getPrototypeOf: throwing, ownKeys: throwing },
-);
+const untouchable = new Proxy({}, { get: throwing, has: throwing, getPrototypeOf: throwing, ownKeys: throwing });
 const getters = (names: readonly string[]) =>
-  Object.defineProperties(
-    {},
-    Object.fromEntries(names.map((name) => [name, { get: throwing, enumerable: true }])),
-  );
+  Object.defineProperties({}, Object.fromEntries(names.map((name) => [name, { get: throwing, enumerable: true }])));
 /** A list that says that it is longer than anything. */
 const endless = new Array(2 ** 32 - 1);
 
@@ -191,14 +178,7 @@ describe.skipIf(!targetNames().includes('sqlite'))('a provider that answers', ()
     expect(artifact!.content).toBe('Invoices were checked.');
     expect(notes).toMatchObject([{ content: 'Odd things are even.' }]);
     expect(notes[0]!.metadata).not.toHaveProperty('happens_at');
-    const cost = {
-      provider: 'odd',
-      model: null,
-      input_tokens: 7,
-      output_tokens: 0,
-      duration_ms: 0,
-      attempts: 0,
-    };
+    const cost = { provider: 'odd', model: null, input_tokens: 7, output_tokens: 0, duration_ms: 0, attempts: 0 };
     for (const job of await jobsOf(cairn, scope_id)) expect(job.cost).toEqual(cost);
   });
 
@@ -221,9 +201,7 @@ describe.skipIf(!targetNames().includes('sqlite'))('a provider that answers', ()
   });
 
   it('SUM-41 in vain is named with what it cost, and what was made instead is not its work', async () => {
-    const cairn = await open({
-      summarizer: summarizing((source_ids) => ({ text: '', source_ids, cost: COST })),
-    });
+    const cairn = await open({ summarizer: summarizing((source_ids) => ({ text: '', source_ids, cost: COST })) });
     await somePolicy(cairn, { type: 'ScopeClose' });
     const { scope_id } = await someScope(cairn);
     await talk(cairn, scope_id, 2);
@@ -300,9 +278,7 @@ describe.skipIf(!targetNames().includes('sqlite'))('a provider that answers', ()
     expect(await paid(cairn, scope_id)).toBe(3 * COST.input_tokens);
     const jobs = await jobsOf(cairn, scope_id);
     expect(jobs.map(({ state }) => state).sort()).toEqual(['done', 'failed', 'failed']);
-    expect(jobs.find(({ state }) => state === 'failed')!.error).toBe(
-      'the same request was answered meanwhile',
-    );
+    expect(jobs.find(({ state }) => state === 'failed')!.error).toBe('the same request was answered meanwhile');
     expect(await ask()).toEqual(answers[0]);
     expect(await paid(cairn, scope_id)).toBe(3 * COST.input_tokens);
   });

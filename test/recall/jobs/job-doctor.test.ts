@@ -44,8 +44,7 @@ onEveryTarget('the doctor on jobs', (test) => {
     const [, waiting] = (await cairn.jobs.list({ scope_id })).jobs;
     await driver.write(tenant, (tx) => tx.send(harm(tenant, artifact!.artifact_id)));
     const found: { what: string }[] = [];
-    for (const { broken } of jobChecks)
-      found.push(...(await driver.long<{ what: string }>(tenant, broken())));
+    for (const { broken } of jobChecks) found.push(...(await driver.long<{ what: string }>(tenant, broken())));
     const shown = found.map(({ what }) =>
       [job_id!, waiting!.job_id, scope_id]
         .reduce((text, id) => text.replace(` ${id}`, ''), what)

@@ -66,18 +66,11 @@ onEveryTarget('summarization policies', (test) => {
     const policy_id = randomUUID();
     const made = await somePolicy(cairn, CLOSE, { policy_id, name: 'a' });
     expect(await somePolicy(cairn, CLOSE, { policy_id, name: 'a' })).toEqual(made);
-    expect((await refusalOf(somePolicy(cairn, CLOSE, { policy_id, name: 'b' }))).code).toBe(
-      'ENTITY_ALREADY_EXISTS',
-    );
+    expect((await refusalOf(somePolicy(cairn, CLOSE, { policy_id, name: 'b' }))).code).toBe('ENTITY_ALREADY_EXISTS');
     const { update } = cairn.summarization_policies;
     expect((await refusalOf(update({ policy_id }))).code).toBe('INVALID_INPUT');
     expect(await update({ policy_id, name: 'a' })).toEqual(made);
-    const changed = await update({
-      policy_id,
-      trigger: { type: 'TurnCount', count: 7 },
-      name: null,
-      max_tokens: 99,
-    });
+    const changed = await update({ policy_id, trigger: { type: 'TurnCount', count: 7 }, name: null, max_tokens: 99 });
     expect(changed).toMatchObject({ trigger: { type: 'TurnCount', count: 7 }, name: null, max_tokens: 99 });
     await cairn.summarization_policies.delete({ policy_id });
     await cairn.summarization_policies.delete({ policy_id });
@@ -86,11 +79,7 @@ onEveryTarget('summarization policies', (test) => {
     expect((await refusalOf(somePolicy(cairn, CLOSE, { policy_id, name: 'a' }))).code).toBe('ENTITY_GONE');
     const { packets } = await cairn.packets.list({ order: 'asc', limit: 500 });
     const told = packets.filter(({ packet_type }) => packet_type.startsWith('cairn.summarization_policy'));
-    expect(told.map(({ packet_type }) => packet_type.split('.')[2])).toEqual([
-      'created',
-      'updated',
-      'deleted',
-    ]);
+    expect(told.map(({ packet_type }) => packet_type.split('.')[2])).toEqual(['created', 'updated', 'deleted']);
   });
 
   it('SUM-4 is for the tenant by a key without an agent alone; an agent changes those where it writes Turns', async () => {
@@ -103,25 +92,17 @@ onEveryTarget('summarization policies', (test) => {
     expect((await refusalOf(somePolicy(ann, CLOSE))).code).toBe('FORBIDDEN');
     const { policy_id } = await somePolicy(ann, CLOSE, { trajectory_id });
     await admin.agents.update({ agent_id: 'bob', memory_access: accessTo('own_trajectory') });
-    expect((await refusalOf(bob.summarization_policies.update({ policy_id, enabled: false }))).code).toBe(
-      'FORBIDDEN',
-    );
+    expect((await refusalOf(bob.summarization_policies.update({ policy_id, enabled: false }))).code).toBe('FORBIDDEN');
     expect((await refusalOf(bob.summarization_policies.delete({ policy_id }))).code).toBe('FORBIDDEN');
     const common = await somePolicy(admin, CLOSE);
     for (const agent of [ann, bob])
-      expect(
-        await refusalOf(agent.summarization_policies.delete({ policy_id: common.policy_id })),
-      ).toMatchObject({ code: 'FORBIDDEN', details: { rule: 'key_agent' } });
-    expect(await ann.summarization_policies.update({ policy_id, enabled: false })).toMatchObject({
-      agent_id: 'ann',
-    });
+      expect(await refusalOf(agent.summarization_policies.delete({ policy_id: common.policy_id }))).toMatchObject({
+        code: 'FORBIDDEN',
+        details: { rule: 'key_agent' },
+      });
+    expect(await ann.summarization_policies.update({ policy_id, enabled: false })).toMatchObject({ agent_id: 'ann' });
     const own = { read: [], write: [{ memory_type: 'Artifact' as const, scope: 'own' as const }] };
-    await admin.agents.register({
-      agent_id: 'cat',
-      agent_type: 'a',
-      capabilities: ['x'],
-      memory_access: own,
-    });
+    await admin.agents.register({ agent_id: 'cat', agent_type: 'a', capabilities: ['x'], memory_access: own });
     const cat = await store.as({ tenant, agent: 'cat', role: 'write' });
     expect((await refusalOf(somePolicy(cat, CLOSE, { trajectory_id }))).code).toBe('FORBIDDEN');
   });
@@ -195,16 +176,8 @@ onEveryTarget('summarization policies', (test) => {
       expect((await admin.jobs.list({ policy_id, state: 'waiting' })).jobs).toEqual([job]);
       expect((await admin.jobs.list({ state: 'done' })).jobs).toEqual([]);
       expect((await refusalOf(admin.jobs.get({ job_id: randomUUID() }))).code).toBe('JOB_NOT_FOUND');
-      const none = {
-        read: [{ memory_type: 'Artifact' as const, scope: 'own_trajectory' as const }],
-        write: [],
-      };
-      await admin.agents.register({
-        agent_id: 'dan',
-        agent_type: 'a',
-        capabilities: ['x'],
-        memory_access: none,
-      });
+      const none = { read: [{ memory_type: 'Artifact' as const, scope: 'own_trajectory' as const }], write: [] };
+      await admin.agents.register({ agent_id: 'dan', agent_type: 'a', capabilities: ['x'], memory_access: none });
       const dan = await store.as({ tenant, agent: 'dan' });
       expect((await dan.jobs.list({})).jobs).toEqual([]);
       expect((await refusalOf(dan.jobs.get({ job_id: job!.job_id }))).code).toBe('FORBIDDEN');

@@ -21,12 +21,8 @@ onEveryTarget('remember and recall', (test) => {
       source_trajectory_ids: [kept.trajectory_id],
       created_at: kept.created_at,
     });
-    const { passages, token_count, next_cursor } = await cairn.memory.recall({
-      query: 'What does Anna drink?',
-    });
-    expect(passages).toMatchObject([
-      { id: kept.id, text, token_count: kept.token_count, matched: ['anna', 'drink'] },
-    ]);
+    const { passages, token_count, next_cursor } = await cairn.memory.recall({ query: 'What does Anna drink?' });
+    expect(passages).toMatchObject([{ id: kept.id, text, token_count: kept.token_count, matched: ['anna', 'drink'] }]);
     expect([token_count, next_cursor]).toEqual([kept.token_count, null]);
     const { name } = await cairn.trajectories.get({ trajectory_id: kept.trajectory_id });
     expect(name).toBe('memory');
@@ -56,13 +52,7 @@ onEveryTarget('remember and recall', (test) => {
     });
     const { passages } = await cairn.memory.recall({ query: 'soup', trajectory_id });
     expect(passages).toMatchObject([
-      {
-        id: kept.id,
-        type: 'Gotcha',
-        speaker: 'Ben',
-        tags: ['kitchen'],
-        occurred_at: '2023-05-08T00:00:00.000Z',
-      },
+      { id: kept.id, type: 'Gotcha', speaker: 'Ben', tags: ['kitchen'], occurred_at: '2023-05-08T00:00:00.000Z' },
     ]);
     const long = 'x'.repeat(300);
     expect([...(await cairn.memory.remember({ text: `  ${long}\n` })).name!]).toHaveLength(80);
@@ -103,8 +93,7 @@ onEveryTarget('remember and recall', (test) => {
 
   it('RECALL-7 what two people said, or what happened on two days, is told of each', async () => {
     const cairn = await test().freshTenant();
-    for (const speaker of ['Anna', 'Ben'])
-      await cairn.memory.remember({ text: 'I am allergic to peanuts.', speaker });
+    for (const speaker of ['Anna', 'Ben']) await cairn.memory.remember({ text: 'I am allergic to peanuts.', speaker });
     for (const occurred_at of ['2024-05-01', '2025-05-01', '2025-05-01'])
       await cairn.memory.remember({ text: 'Ran a marathon.', occurred_at });
     const allergic = await cairn.memory.recall({ query: 'Who is allergic to peanuts?' });
@@ -171,11 +160,7 @@ onEveryTarget('remember and recall', (test) => {
       [{ text: ' \n ' }, 'INVALID_INPUT', 'text'],
       [{ text: ' \u200b\ufeff ' }, 'INVALID_INPUT', 'text'],
       [{ text: 'x', occurred_at: 'when it rained' }, 'INVALID_INPUT', 'occurred_at'],
-      [
-        { text: 'x', as: 'turn', scope_id: scope.scope_id, trajectory_id: randomUUID() },
-        'INVALID_INPUT',
-        'scope',
-      ],
+      [{ text: 'x', as: 'turn', scope_id: scope.scope_id, trajectory_id: randomUUID() }, 'INVALID_INPUT', 'scope'],
       [{ text: 'x', as: 'turn', scope_id: randomUUID() }, 'SCOPE_NOT_FOUND', 'scope'],
       [{ text: 'x', as: 'turn', trajectory_id: randomUUID() }, 'UNKNOWN_ENTITY', 'trajectory'],
       [{ text: 'x', trajectory_id: randomUUID() }, 'UNKNOWN_ENTITY', 'trajectory'],
@@ -222,10 +207,7 @@ onEveryTarget('remember and recall', (test) => {
 
   it('RECALL-5 recall keeps to max_tokens, asks for what is asked for, and counts as an access', async () => {
     const cairn = await test().freshTenant();
-    const long = await cairn.memory.remember({
-      text: `a comet, ${'a bright comet '.repeat(30)}`,
-      title: 'long',
-    });
+    const long = await cairn.memory.remember({ text: `a comet, ${'a bright comet '.repeat(30)}`, title: 'long' });
     const short = await cairn.memory.remember({ text: 'a comet' });
     await cairn.packets.write({ packet_type: 'seen', payload: { what: 'comet' } });
     const both = await cairn.memory.recall({ query: 'comet' });
@@ -248,9 +230,7 @@ onEveryTarget('remember and recall', (test) => {
     expect(await counts()).toEqual(before.map((count) => count + 1));
     const first = await cairn.memory.recall({ query: 'comet', limit: 1 });
     const second = await cairn.memory.recall({ query: 'comet', limit: 1, cursor: first.next_cursor! });
-    expect([...first.passages, ...second.passages].map(({ id }) => id)).toEqual(
-      both.passages.map(({ id }) => id),
-    );
+    expect([...first.passages, ...second.passages].map(({ id }) => id)).toEqual(both.passages.map(({ id }) => id));
     expect(second.next_cursor).toBeNull();
   });
 
@@ -260,16 +240,8 @@ onEveryTarget('remember and recall', (test) => {
     const cairn = await test().freshTenant();
     const { key } = await cairn.keys.create({ role: 'write' });
     const send = async (body: object, once: string) => {
-      const headers = {
-        'content-type': 'application/json',
-        authorization: `Bearer ${key}`,
-        'idempotency-key': once,
-      };
-      const reply = await fetch(`${url}/api/v1/remember`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(body),
-      });
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}`, 'idempotency-key': once };
+      const reply = await fetch(`${url}/api/v1/remember`, { method: 'POST', headers, body: JSON.stringify(body) });
       return { status: reply.status, ...((await reply.json()) as { id: string; code?: string }) };
     };
     for (const as of ['note', 'turn']) {

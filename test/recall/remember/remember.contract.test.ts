@@ -18,10 +18,7 @@ describe('remember and recall', () => {
       const kept = await near.remember('Anna prefers tea', { tags: ['people'], speaker: 'Ben' });
       // The call's own options come last: the same key again is the same memory.
       const once = { idempotency_key: 'tea' };
-      const again = [
-        await far.remember('Carl is late', {}, once),
-        await far.remember('Carl is late', {}, once),
-      ];
+      const again = [await far.remember('Carl is late', {}, once), await far.remember('Carl is late', {}, once)];
       expect(again[0]).toEqual(again[1]);
       const asked = { limit: 1 };
       const [found, same] = [await near.recall('Anna tea', asked), await far.recall('Anna tea', asked)];
@@ -36,9 +33,7 @@ describe('remember and recall', () => {
 
   it('are commands that read words or stdin, and say what was found and why', () =>
     inFolder(async (cwd) => {
-      const kept = ok(
-        await cairn(['remember', 'Anna', 'prefers', 'tea', '--tag', 'a', '--tag', 'b'], { cwd }),
-      );
+      const kept = ok(await cairn(['remember', 'Anna', 'prefers', 'tea', '--tag', 'a', '--tag', 'b'], { cwd }));
       const id = /^remembered as note (\S+) {2}Anna prefers tea\n$/.exec(kept)![1]!;
       const piped = `printf 'We chose tables\\nover files.\\n' | "$0" "$1" remember - --type Decision`;
       ok(await run('bash', ['-c', piped, process.execPath, `${ROOT}/bin/cairn.js`], { cwd }));
@@ -94,12 +89,7 @@ describe('remember and recall', () => {
 
   it('refuse on one line', () =>
     inFolder(async (cwd) => {
-      const wrong = [
-        ['remember'],
-        ['recall', 'x'],
-        ['remember', 'x', '--ttl', '0'],
-        ['remember', 'x', '--bogus'],
-      ];
+      const wrong = [['remember'], ['recall', 'x'], ['remember', 'x', '--ttl', '0'], ['remember', 'x', '--bogus']];
       for (const { code, stdout, stderr } of await Promise.all(wrong.map((args) => cairn(args, { cwd })))) {
         expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
         expect(stderr).toMatch(/^cairn: [^\n]+\n$/);

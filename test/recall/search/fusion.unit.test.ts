@@ -2,14 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { embeddingText } from '#cairn/index/index.js';
-import {
-  bitsAsDigits,
-  bitsToText,
-  signBits,
-  similarity,
-  vectorFromText,
-  vectorToText,
-} from '#cairn/index/sql.js';
+import { bitsAsDigits, bitsToText, signBits, similarity, vectorFromText, vectorToText } from '#cairn/index/sql.js';
 import { BitTable } from '#cairn/index/vectors/bits.js';
 import { bitsFromText, distance, normalised } from '#cairn/index/vectors/encoding.js';
 import { fuse } from '#cairn/recall/ranking/fusion.js';

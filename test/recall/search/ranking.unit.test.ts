@@ -41,8 +41,7 @@ function ask(text: string, said: readonly Said[], docs = 1000): Ranked<Found>[] 
   return rank(question, candidates, { docs, df });
 }
 
-const contents = (ranked: readonly Ranked<Found>[]): string[] =>
-  ranked.map(({ candidate }) => candidate.content);
+const contents = (ranked: readonly Ranked<Found>[]): string[] => ranked.map(({ candidate }) => candidate.content);
 const filler = (count: number): Said[] => Array.from({ length: count }, () => ({ content: 'Hm, okay.' }));
 
 describe('the ranking', () => {
@@ -140,8 +139,7 @@ describe('the ranking', () => {
 
 describe('a boost', () => {
   /** As answers are: with more than thirty words that say something. */
-  const long = (text: string): string =>
-    `${text} ${Array.from({ length: 40 }, (_, i) => `word${i}`).join(' ')}`;
+  const long = (text: string): string => `${text} ${Array.from({ length: 40 }, (_, i) => `word${i}`).join(' ')}`;
 
   const boostsOf = (text: string, said: Said): string[] =>
     ask(text, [said, { content: 'Hm' }])
@@ -156,11 +154,7 @@ describe('a boost', () => {
     ['What does Will grow?', { content: 'I grow leeks', speaker: 'Will' }, ['speaker 1.8']],
     ['What do I grow?', { content: long('You grow leeks'), role: 'assistant' }, ['role 0.7']],
     ['What do I grow?', { content: 'You grow leeks', role: 'assistant' }, []],
-    [
-      'What do I grow?',
-      { content: long('You grow leeks'), role: 'assistant', speaker: 'assistant' },
-      ['role 0.7'],
-    ],
+    ['What do I grow?', { content: long('You grow leeks'), role: 'assistant', speaker: 'assistant' }, ['role 0.7']],
     ['What do I grow?', { content: 'You grow leeks', role: 'assistant', speaker: 'Ida' }, []],
     ['What did you say of leeks?', { content: 'Leeks need sun', role: 'assistant' }, ['role 1.2']],
     ['A summary of leeks', { content: 'Leeks need sun', role: 'assistant' }, ['role 1.2']],
@@ -193,8 +187,7 @@ describe('a boost', () => {
 
   it('spreads what a broad question finds over the scopes', () => {
     const said = ['b', 'a', 'a', 'a'].map((scope, at) => ({ content: 'Leeks', scope, position: 10 * at }));
-    const scopesOf = (text: string): (string | null)[] =>
-      ask(text, said).map(({ candidate }) => candidate.scope_id);
+    const scopesOf = (text: string): (string | null)[] => ask(text, said).map(({ candidate }) => candidate.scope_id);
     expect(scopesOf('leeks')).toEqual(['a', 'a', 'a', 'b']);
     expect(scopesOf('leeks over time')).toEqual(['a', 'b', 'a', 'a']);
     const last = ask('leeks over time', said).at(-1)!;
@@ -204,9 +197,7 @@ describe('a boost', () => {
 
 describe('a question', () => {
   it('has each term once, with the word that it stands for', () => {
-    const { terms, asked, weights } = readQuestion(
-      'Tell me: which kettles did Odile buy, and what kettle now?',
-    );
+    const { terms, asked, weights } = readQuestion('Tell me: which kettles did Odile buy, and what kettle now?');
     expect(terms).toEqual(['tell', 'kettl', 'odil', 'bui']);
     expect(asked).toEqual(['tell', 'kettles', 'odile', 'buy']);
     expect(weights).toEqual([0.8, 1, 1.2, 1]);
@@ -230,11 +221,7 @@ describe('a question', () => {
 it('the scores of anything are finite, the same each time, and in order', () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 40 }),
-    fc.constantFrom(
-      'When did Ida go to Ghent in May 2021?',
-      'Can you summarise leeks over time?',
-      '何を食べた',
-    ),
+    fc.constantFrom('When did Ida go to Ghent in May 2021?', 'Can you summarise leeks over time?', '何を食べた'),
   );
   const candidate = fc.record({
     doc_no: fc.nat(),

@@ -5,14 +5,7 @@ import { accessTo, type MemoryAccess } from '#cairn/engine/contract.js';
 import type { SearchedType } from '#cairn/kernel/index.js';
 import { atWork, thought, withProfile } from '../../support/nouns/agent-turns.js';
 import { tenantOf } from '../../support/nouns/hierarchy.js';
-import {
-  KINDS,
-  type Kind,
-  makeWorld,
-  SAID,
-  STANDINGS,
-  type World,
-} from '../../support/nouns/memory-world.js';
+import { KINDS, type Kind, makeWorld, SAID, STANDINGS, type World } from '../../support/nouns/memory-world.js';
 import { say, someScope } from '../../support/nouns/scopes.js';
 import { found, note, theOne } from '../../support/nouns/search.js';
 import { onEveryTarget, refusalOf } from '../../support/targets.js';
@@ -52,21 +45,13 @@ onEveryTarget('what an agent finds', (test) => {
         // The card of what is an artifact, note or turn is not searched as a card.
         for (const query of [SAID, '']) {
           const { results, total, next_cursor } = await ann.search.query({ query, limit: 100 });
-          expect(results.map(({ entity_type, id }) => `${entity_type} ${id}`).sort(), extent).toEqual(
-            ids.sort(),
-          );
+          expect(results.map(({ entity_type, id }) => `${entity_type} ${id}`).sort(), extent).toEqual(ids.sort());
           expect([total, next_cursor]).toEqual([ids.length, null]);
         }
         expect(whole).toEqual(expect.arrayContaining(ids));
-        const { passages } = await ann.memory.recall({
-          query: SAID,
-          limit: 100,
-          entity_types: [TYPES[kind]],
-        });
+        const { passages } = await ann.memory.recall({ query: SAID, limit: 100, entity_types: [TYPES[kind]] });
         expect(
-          passages
-            .flatMap(({ id, same_as }) => [id, ...same_as].map((one) => `${TYPES[kind]} ${one}`))
-            .sort(),
+          passages.flatMap(({ id, same_as }) => [id, ...same_as].map((one) => `${TYPES[kind]} ${one}`)).sort(),
         ).toEqual(ids.sort());
       }
       await allow(accessTo('all'));
@@ -75,11 +60,7 @@ onEveryTarget('what an agent finds', (test) => {
 
     it('SEARCH-14 holds for filters, pages and scores: what is beyond it changes nothing', async () => {
       await allow(every([{ memory_type: 'Note', scope: 'own' }]));
-      const asked = {
-        query: SAID,
-        limit: 1,
-        filters: [{ field: 'agent_id', operator: 'eq', value: 'bob' }],
-      } as const;
+      const asked = { query: SAID, limit: 1, filters: [{ field: 'agent_id', operator: 'eq', value: 'bob' }] } as const;
       expect(await ann.search.query({ ...asked, filters: [...asked.filters] })).toMatchObject({
         results: [],
         total: 0,
@@ -102,10 +83,7 @@ onEveryTarget('what an agent finds', (test) => {
     await cairn.agents.update({ agent_id: 'ann', memory_access: accessTo('all') });
     await say(bob, scope_id, 'the treasure is buried');
     const own = await say(mine, scope_id, 'I see');
-    await cairn.agents.update({
-      agent_id: 'ann',
-      memory_access: every([{ memory_type: 'Turn', scope: 'own' }]),
-    });
+    await cairn.agents.update({ agent_id: 'ann', memory_access: every([{ memory_type: 'Turn', scope: 'own' }]) });
     expect(await found(cairn, 'treasure')).toContain(`Turn ${own.turn_id}`);
     expect(await ann.search.query({ query: 'treasure' })).toMatchObject({ results: [], total: 0 });
     expect(await found(ann, '')).toEqual([`Turn ${own.turn_id}`]);
@@ -139,13 +117,8 @@ onEveryTarget('what an agent finds', (test) => {
     await cairn.edges.create({ edge_type: 'Supports', participants });
     await cairn.agents.register({ agent_id: 'ann', ...coder });
     const ann = await test().as({ tenant, agent: 'ann' });
-    expect((await theOne(ann, 'gannet')).related).toMatchObject([
-      { id: proof.card_id, snippet: 'It was filmed.' },
-    ]);
-    await cairn.agents.update({
-      agent_id: 'ann',
-      memory_access: every([{ memory_type: 'Note', scope: 'all' }]),
-    });
+    expect((await theOne(ann, 'gannet')).related).toMatchObject([{ id: proof.card_id, snippet: 'It was filmed.' }]);
+    await cairn.agents.update({ agent_id: 'ann', memory_access: every([{ memory_type: 'Note', scope: 'all' }]) });
     expect((await theOne(ann, 'gannet')).related).toEqual([]);
   });
 

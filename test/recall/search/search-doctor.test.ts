@@ -69,8 +69,7 @@ async function illnesses(store: Store, tenant: string): Promise<string[]> {
   const { driver } = store;
   const found: string[] = [];
   for (const { name, broken } of searchChecks)
-    for (const { what } of await driver.long<{ what: string }>(tenant, broken()))
-      found.push(`${name}: ${what}`);
+    for (const { what } of await driver.long<{ what: string }>(tenant, broken())) found.push(`${name}: ${what}`);
   const findings = [await indexFinding(driver, tenant)];
   for await (const finding of searchFindings(driver, tenant)) findings.unshift(finding);
   for (const { check, problems } of findings)
@@ -105,8 +104,7 @@ const NOTED = 'as many documents are noted as can be found';
 const harms: readonly [string, Harm, readonly RegExp[]][] = [
   [
     'a turn that is not found any more',
-    (t, { turn_id }) =>
-      sql`UPDATE search_docs SET terms = NULL WHERE tenant_id = ${t} AND content_id = ${turn_id}`,
+    (t, { turn_id }) => sql`UPDATE search_docs SET terms = NULL WHERE tenant_id = ${t} AND content_id = ${turn_id}`,
     [new RegExp(`^${KNOWN}: turn <turn>$`)],
   ],
   [
@@ -194,9 +192,7 @@ for (const kind of kinds)
       const tenant = await tenantOf(cairn);
       const planted = await plant(cairn);
       const healthy = await cairn.search.query({ query: 'kestrel', limit: 50 });
-      await store.driver.write(tenant, (tx) =>
-        tx.send(harm(tenant, planted, store.driver.dialect === 'sqlite')),
-      );
+      await store.driver.write(tenant, (tx) => tx.send(harm(tenant, planted, store.driver.dialect === 'sqlite')));
       const found = (await illnesses(store, tenant)).map((one) =>
         one.replace(planted.turn_id, '<turn>').replace(planted.card_id, '<card>'),
       );
@@ -248,9 +244,7 @@ for (const kind of kinds)
     for (let i = 0; i < 20; i++) await say(cairn, scope_id, `a new heron, number ${i}`);
     await expect.poll(() => needsReindex(store.driver), { interval: 50 }).toBe(false);
     expect(await illnesses(store, 'default')).toEqual([]);
-    expect(await rowsOf(store, 'default')).toHaveLength(
-      whole.filter(({ terms }) => terms !== null).length + 20,
-    );
+    expect(await rowsOf(store, 'default')).toHaveLength(whole.filter(({ terms }) => terms !== null).length + 20);
     const { total } = await cairn.search.query({ query: 'heron', limit: 5 });
     expect(total === null || total >= 200).toBe(true);
     await store.close();

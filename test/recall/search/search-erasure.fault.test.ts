@@ -42,19 +42,14 @@ async function inIndex(database: string, words: readonly string[]): Promise<stri
     db.exec("CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, search_index, 'row')");
     const listed = 'SELECT 1 FROM temp.terms WHERE term = ?';
     const matched = 'SELECT rowid FROM search_index WHERE search_index MATCH ?';
-    return words.filter((word) =>
-      [listed, matched].some((query) => db.all(query, [codeOf(word)]).length > 0),
-    );
+    return words.filter((word) => [listed, matched].some((query) => db.all(query, [codeOf(word)]).length > 0));
   } finally {
     db.close();
   }
 }
 
 async function rowsWith(store: Store, words: readonly string[]): Promise<string[]> {
-  const rows = await store.driver.long<object>(
-    TENANT,
-    sql`SELECT * FROM search_docs WHERE tenant_id = ${TENANT}`,
-  );
+  const rows = await store.driver.long<object>(TENANT, sql`SELECT * FROM search_docs WHERE tenant_id = ${TENANT}`);
   const text = JSON.stringify(rows);
   return words.filter((word) => text.includes(word) || text.includes(codeOf(word)));
 }

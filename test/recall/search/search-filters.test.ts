@@ -31,15 +31,8 @@ async function world(cairn: Api) {
     name: 'chart',
     content: 'weather four',
   });
-  const card = await cairn.cards.add({
-    content: 'weather five',
-    metadata: { type: 'seen.result', role: 'tool' },
-  });
-  const packet = await cairn.packets.write({
-    packet_type: 'report',
-    payload: { a: 'weather six' },
-    tags: ['rain'],
-  });
+  const card = await cairn.cards.add({ content: 'weather five', metadata: { type: 'seen.result', role: 'tool' } });
+  const packet = await cairn.packets.write({ packet_type: 'report', payload: { a: 'weather six' }, tags: ['rain'] });
   const names: Record<string, string> = {
     [`Turn ${turn.turn_id}`]: 'turn',
     [`Note ${fact.note_id}`]: 'fact',
@@ -149,10 +142,9 @@ onEveryTarget('filters of a search', (test) => {
     for (const [compared, wanted] of cases) {
       const filters = [is(...compared)];
       for (const query of ['', 'weather'])
-        expect(
-          (await found(cairn, query, { filters })).map((one) => names[one]).sort(),
-          compared.join(' '),
-        ).toEqual([...wanted].sort());
+        expect((await found(cairn, query, { filters })).map((one) => names[one]).sort(), compared.join(' ')).toEqual(
+          [...wanted].sort(),
+        );
     }
   });
 
@@ -169,24 +161,11 @@ onEveryTarget('filters of a search', (test) => {
   it('SEARCH-7 an entity type has one spelling in all answers, and is taken in any case: a hit fits an edge', async () => {
     const cairn = await test().freshTenant();
     const { names } = await world(cairn);
-    const { results } = await cairn.search.query({
-      query: 'weather',
-      entity_types: ['Artifact', 'note', 'TURN'],
-    });
-    expect(results.map(({ entity_type }) => entity_type).sort()).toEqual([
-      'Artifact',
-      'Note',
-      'Note',
-      'Turn',
-    ]);
-    const participants = results.map(({ entity_type, id }) => ({
-      entity_type: entity_type as 'Note',
-      entity_id: id,
-    }));
+    const { results } = await cairn.search.query({ query: 'weather', entity_types: ['Artifact', 'note', 'TURN'] });
+    expect(results.map(({ entity_type }) => entity_type).sort()).toEqual(['Artifact', 'Note', 'Note', 'Turn']);
+    const participants = results.map(({ entity_type, id }) => ({ entity_type: entity_type as 'Note', entity_id: id }));
     const edge = await cairn.edges.create({ edge_type: 'Supports', participants });
-    expect(
-      edge.participants.map(({ entity_type, entity_id }) => `${entity_type} ${entity_id}`).sort(),
-    ).toEqual(
+    expect(edge.participants.map(({ entity_type, entity_id }) => `${entity_type} ${entity_id}`).sort()).toEqual(
       Object.keys(names)
         .filter((one) => !/^(Card|Packet)/.test(one))
         .sort(),
@@ -220,13 +199,9 @@ onEveryTarget('filters of a search', (test) => {
     // What is not known does not hold, so that its opposite does.
     expect(await passed({ not: is('speaker', 'contains', 'Anna') })).toHaveLength(5);
     expect(await passed({ not: is('expires_at', 'gt', '2024-03-06T00:00:00Z') })).toHaveLength(5);
-    const deep: Filter = {
-      and: [{ not: { or: [{ and: [notes, { not: wind }] }, is('role', 'eq', 'tool')] } }],
-    };
+    const deep: Filter = { and: [{ not: { or: [{ and: [notes, { not: wind }] }, is('role', 'eq', 'tool')] } }] };
     expect(await passed(deep)).toEqual(['drawing', 'fact', 'packet', 'turn']);
-    expect(
-      await found(cairn, 'weather', { filters: [wind], trajectory_id, entity_types: ['turn'] }),
-    ).toHaveLength(1);
+    expect(await found(cairn, 'weather', { filters: [wind], trajectory_id, entity_types: ['turn'] })).toHaveLength(1);
     expect(await found(cairn, 'weather', { trajectory_id: await newTrajectory(cairn) })).toEqual([]);
   });
 
@@ -245,9 +220,7 @@ onEveryTarget('filters of a search', (test) => {
       const all = await found(cairn, '', { filters: [exact] });
       expect(all.length, JSON.stringify(exact)).toBeGreaterThan(0);
       expect(all.length).toBeLessThan(Object.keys(names).length);
-      expect(await found(cairn, 'weather', { filters: [loose] }), JSON.stringify(loose)).toHaveLength(
-        all.length,
-      );
+      expect(await found(cairn, 'weather', { filters: [loose] }), JSON.stringify(loose)).toHaveLength(all.length);
     }
   });
 
@@ -261,28 +234,19 @@ onEveryTarget('filters of a search', (test) => {
       [[is('colour', 'eq', 'a')], /: filters\[0\]\.field: must be entity_type or type /],
       [[fine, is('tag', 'like', 'a')], /: filters\[1\]\.operator: must be .* or contains/],
       [[is('tag', 'gt', 'a')], /filters\[0\]\.operator: tag takes eq, ne, in, not gt/],
-      [
-        [is('created_at', 'contains', 'a')],
-        /filters\[0\]\.operator: created_at takes eq, ne, gt, gte, lt, lte/,
-      ],
+      [[is('created_at', 'contains', 'a')], /filters\[0\]\.operator: created_at takes eq, ne, gt, gte, lt, lte/],
       [[is('created_at', 'gt', 'soon')], /filters\[0\]\.value: must be an ISO 8601 time/],
       [
         [is('entity_type', 'eq', 'memory')],
         /filters\[0\]\.value: must be of Turn, Artifact, Note, Card, Packet, Thought, not memory/,
       ],
       [[is('category', 'in', ['semantic', 'long'])], /filters\[0\]\.value: .*, not long/],
-      [
-        [{ not: is('abstraction_level', 'ne', 'L3') }],
-        /filters\[0\]\.not\.value: must be of L0, L1, L2, not L3/,
-      ],
+      [[{ not: is('abstraction_level', 'ne', 'L3') }], /filters\[0\]\.not\.value: must be of L0, L1, L2, not L3/],
       [[is('scope_id', 'eq', 'mine')], /filters\[0\]\.value: must be a UUID/],
       [[is('tag', 'in', 'a')], /filters\[0\]\.value: must be a list for in/],
       [[is('tag', 'eq', ['a'])], /filters\[0\]\.value: must be one value/],
       [[{ field: 'tag', operator: 'eq', value: 1 }], /filters\[0\]\.value: must be text or a list of texts/],
-      [
-        [{ field: 'tag', operator: 'in', value: ['a', 1] }],
-        /filters\[0\]\.value\[1\]: must be text, not a number/,
-      ],
+      [[{ field: 'tag', operator: 'in', value: ['a', 1] }], /filters\[0\]\.value\[1\]: must be text, not a number/],
       [[{ field: 'tag', operator: 'eq' }], /filters\[0\]\.value: /],
       [[{ field: 'tag', operator: 'eq', value: 'a', boost: 2 }], /unknown field "boost" in filters\[0\]/],
       [[{ and: [fine, { or: [is('tag', 'has', 'a')] }] }], /filters\[0\]\.and\[1\]\.or\[0\]\.operator: /],

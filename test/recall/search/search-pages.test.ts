@@ -39,8 +39,7 @@ onEveryTarget('pages of a search', (test) => {
   it('SEARCH-12 go on where they were when others write, change and delete', async () => {
     const cairn = await test().freshTenant();
     const ids: string[] = [];
-    for (let i = 0; i < 40; i++)
-      ids.push((await note(cairn, `A ferry ${'sails '.repeat(i % 5)}at ${i}.`)).note_id);
+    for (let i = 0; i < 40; i++) ids.push((await note(cairn, `A ferry ${'sails '.repeat(i % 5)}at ${i}.`)).note_id);
     const query = 'ferry sailing';
     const before = await found(cairn, query);
     expect(before).toHaveLength(40);
@@ -84,9 +83,7 @@ onEveryTarget('pages of a search', (test) => {
     const cairn = await test().freshTenant();
     const rare = await note(cairn, 'zebra, the only one');
     const say = (word: string, count: number) =>
-      cairn.cards.add_batch({
-        cards: Array.from({ length: count }, (_, i) => ({ content: `${word} number ${i}` })),
-      });
+      cairn.cards.add_batch({ cards: Array.from({ length: count }, (_, i) => ({ content: `${word} number ${i}` })) });
     await say('alpha', 200);
     await say('bravo', 500);
     const asked = { query: 'zebra alpha bravo', limit: 100 };
@@ -127,9 +124,7 @@ onEveryTarget('pages of a search', (test) => {
     expect(place).not.toMatch(/[ .]/);
     expect((await cairn.search.query(asked)).next_cursor).not.toBe(cursor);
     expect((await cairn.search.query({ ...asked, cursor })).results).toHaveLength(2);
-    expect(await refusalOf(other.search.query({ ...asked, cursor }))).toMatchObject({
-      code: 'INVALID_CURSOR',
-    });
+    expect(await refusalOf(other.search.query({ ...asked, cursor }))).toMatchObject({ code: 'INVALID_CURSOR' });
   });
 
   it('SEARCH-12 are refused with a cursor of another search', async () => {
@@ -147,13 +142,9 @@ onEveryTarget('pages of a search', (test) => {
       { ...asked, cursor: 'x' },
     ])
       expect(await refusalOf(cairn.search.query(other))).toMatchObject({ code: 'INVALID_CURSOR' });
-    expect(await refusalOf(cairn.notes.search({ ...asked, cursor }))).toMatchObject({
-      code: 'INVALID_CURSOR',
-    });
+    expect(await refusalOf(cairn.notes.search({ ...asked, cursor }))).toMatchObject({ code: 'INVALID_CURSOR' });
     for (const limit of [0, 101, 1.5])
-      expect(await refusalOf(cairn.search.query({ ...asked, limit }))).toMatchObject({
-        code: 'INVALID_INPUT',
-      });
+      expect(await refusalOf(cairn.search.query({ ...asked, limit }))).toMatchObject({ code: 'INVALID_INPUT' });
   });
 
   it('SEARCH-13 leave out what scores less than min_score', async () => {
@@ -169,9 +160,7 @@ onEveryTarget('pages of a search', (test) => {
     expect(other.matched).toEqual(['red']);
     const one = await theOne(cairn, 'red barge', { min_score: best.score });
     expect(one.id).toBe(best.id);
-    expect(await cairn.search.query({ query: 'red barge', min_score: best.score })).toMatchObject({
-      total: 1,
-    });
+    expect(await cairn.search.query({ query: 'red barge', min_score: best.score })).toMatchObject({ total: 1 });
     expect(await found(cairn, 'red barge', { min_score: best.score * 1.01 })).toEqual([]);
     expect(await found(cairn, '', { min_score: 0.001 })).toEqual([]);
   });
@@ -259,11 +248,7 @@ describe.runIf(targetNames().includes('postgres'))('a search on PostgreSQL', () 
         lines.push(...(await query.all<Record<string, string>>(sql`EXPLAIN ${one}`)));
         return [];
       };
-      const explained: Query = {
-        tenant: query.tenant,
-        all,
-        get: async <R>(one: Sql) => (await all<R>(one))[0],
-      };
+      const explained: Query = { tenant: query.tenant, all, get: async <R>(one: Sql) => (await all<R>(one))[0] };
       await neighboursOf(explained, asked, found);
       return lines.flatMap((line) => Object.values(line)).join('\n');
     });

@@ -76,19 +76,11 @@ describe.each(targetNames().filter((name) => name !== 'http'))('a small tenant o
     ];
     expect(await agree(cairn, limits)).toBe(0);
     for (let i = 0; i < 12; i++) {
-      await say(
-        cairn,
-        i % 3 === 0 ? second.scope_id : scope_id,
-        `heron ${i} stands in the reeds, by the mill`,
-      );
+      await say(cairn, i % 3 === 0 ? second.scope_id : scope_id, `heron ${i} stands in the reeds, by the mill`);
       await say(cairn, scope_id, i % 2 === 0 ? 'and then?' : 'an otter swims');
     }
     const found = [await agree(cairn, limits)];
-    const { note_id } = await cairn.notes.create({
-      note_type: 'Fact',
-      title: 'mill',
-      content: 'the mill is old',
-    });
+    const { note_id } = await cairn.notes.create({ note_type: 'Fact', title: 'mill', content: 'the mill is old' });
     const { card_id } = await cairn.cards.add({ content: 'an otter in the mill' });
     const steps: (() => Promise<unknown>)[] = [
       () => cairn.notes.update({ note_id, content: 'the mill has burnt, the heron left' }),

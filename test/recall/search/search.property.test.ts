@@ -5,18 +5,7 @@ import type { Api } from '#cairn/client/index.js';
 import type { Comparison, Filter } from '#cairn/recall/search/model.js';
 import { openTarget, type TestStore, targetNames } from '../../support/targets.js';
 
-const WORDS = [
-  'heron',
-  'otter',
-  'ferry',
-  'lighthouse',
-  'Müller',
-  '东京',
-  'sailing',
-  'tea',
-  'blue',
-  'sqlite3',
-];
+const WORDS = ['heron', 'otter', 'ferry', 'lighthouse', 'Müller', '东京', 'sailing', 'tea', 'blue', 'sqlite3'];
 const TAGS = ['rain', 'wind', "o'clock"];
 const DAYS = ['2023-05-08T00:00:00.000Z', '2024-01-02T00:00:00.000Z', '2031-06-01T00:00:00.000Z'];
 const NAMES = ['Chart', 'chart two', 'List_%'];
@@ -70,11 +59,7 @@ const comparison: fc.Arbitrary<Filter> = fc
     ),
     fc.tuple(some('tag'), some('eq', 'ne'), some(...TAGS)),
     fc.tuple(some('abstraction_level'), some('eq', 'ne'), some('L0', 'L1')),
-    fc.tuple(
-      some('category'),
-      some('eq', 'ne'),
-      some('ephemeral', 'working', 'episodic', 'semantic', 'procedural'),
-    ),
+    fc.tuple(some('category'), some('eq', 'ne'), some('ephemeral', 'working', 'episodic', 'semantic', 'procedural')),
     fc.tuple(some('trajectory_id', 'scope_id'), some('eq', 'ne'), some('HERE')),
     fc.tuple(
       some('expires_at'),
@@ -155,14 +140,7 @@ async function write(cairn: Api, place: Place, one: Thing): Promise<Written> {
     case 'artifact': {
       const input = { artifact_type: type, name, content: text, abstraction_level, metadata, ...agent };
       const { artifact_id } = await cairn.artifacts.create({ ...input, trajectory_id });
-      return told(artifact_id, {
-        name,
-        type,
-        agent_id,
-        abstraction_level,
-        trajectory_id,
-        category: 'episodic',
-      });
+      return told(artifact_id, { name, type, agent_id, abstraction_level, trajectory_id, category: 'episodic' });
     }
     case 'card': {
       const input = { content: text, metadata: { ...metadata, type, role }, author_id: agent_id, expires_at };
@@ -190,11 +168,7 @@ function compares({ field, operator, value }: Comparison, one: Written): boolean
   const values = [value].flat();
   if (field === 'tag') return one.tags.some((tag) => values.includes(tag)) !== (operator === 'ne');
   const isTime = field.endsWith('_at');
-  const asked = isTime
-    ? new Date(values[0]!).toISOString()
-    : field === 'role'
-      ? lower(values[0]!)
-      : values[0]!;
+  const asked = isTime ? new Date(values[0]!).toISOString() : field === 'role' ? lower(values[0]!) : values[0]!;
   // Where it does not say when it was, that is now.
   const has = field === 'occurred_at' ? (one.fields[field] ?? new Date().toISOString()) : one.fields[field]!;
   if (operator === 'ne') return has !== asked;
@@ -272,10 +246,7 @@ describe(`searches over random things, seed ${seed}`, () => {
     fc.assert(
       fc.asyncProperty(
         fc.array(thing, { minLength: 3, maxLength: 25 }),
-        fc.array(fc.uniqueArray(some(...WORDS), { minLength: 1, maxLength: 3 }), {
-          minLength: 8,
-          maxLength: 8,
-        }),
+        fc.array(fc.uniqueArray(some(...WORDS), { minLength: 1, maxLength: 3 }), { minLength: 8, maxLength: 8 }),
         async (things, questions) => {
           const worlds = await settle(things);
           for (const words of questions) {
@@ -289,9 +260,7 @@ describe(`searches over random things, seed ${seed}`, () => {
                 fitting.filter(({ id }) => !has.has(id)),
                 words.join(' '),
               ).toEqual([]);
-              answers.push(
-                results.map(({ id, score, matched }) => ({ place: places.get(id), score, matched })),
-              );
+              answers.push(results.map(({ id, score, matched }) => ({ place: places.get(id), score, matched })));
             }
             for (const answer of answers) expect(answer).toEqual(answers[0]);
           }

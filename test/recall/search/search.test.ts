@@ -11,11 +11,7 @@ import { onEveryTarget } from '../../support/targets.js';
 const HOUR = 3_600_000;
 const tell = (id: string, content: string) => ({ ...thought(id, 0.5), content });
 
-const link = (
-  cairn: Api,
-  edge_type: 'Supersedes' | 'Supports' | 'Contradicts',
-  ...ends: [string, string][]
-) =>
+const link = (cairn: Api, edge_type: 'Supersedes' | 'Supports' | 'Contradicts', ...ends: [string, string][]) =>
   cairn.edges.create({
     edge_type,
     participants: ends.map(([entity_type, entity_id]) => ({ entity_type: entity_type as 'Note', entity_id })),
@@ -102,12 +98,7 @@ onEveryTarget('search', (test) => {
     expect(await found(cairn, 'crockery teapot')).toEqual([`Note ${note_id}`]);
     expect(await found(cairn, 'kitchen')).toEqual([]);
     const trajectory_id = await newTrajectory(cairn);
-    const made = await cairn.artifacts.create({
-      trajectory_id,
-      artifact_type: 'Fact',
-      name: 'n',
-      content: 'saucer',
-    });
+    const made = await cairn.artifacts.create({ trajectory_id, artifact_type: 'Fact', name: 'n', content: 'saucer' });
     await cairn.artifacts.update({ artifact_id: made.artifact_id, content: 'plate' });
     expect(await found(cairn, 'saucer')).toEqual([]);
     expect(await found(cairn, 'plate')).toEqual([`Artifact ${made.artifact_id}`]);
@@ -149,11 +140,7 @@ onEveryTarget('search', (test) => {
     expect(await found(cairn, 'walrus')).toHaveLength(2);
     await cairn.artifacts.delete({ artifact_id });
     await cairn.cards.delete({ card_id });
-    expect(await cairn.search.query({ query: 'walrus' })).toEqual({
-      results: [],
-      next_cursor: null,
-      total: 0,
-    });
+    expect(await cairn.search.query({ query: 'walrus' })).toEqual({ results: [], next_cursor: null, total: 0 });
   });
 
   it('SEARCH-3 finds nothing of a closed scope, an ended session and a deleted trajectory', async () => {
@@ -205,11 +192,7 @@ onEveryTarget('search', (test) => {
     const { id: checkpoint_id } = await cairn.checkpoints.create({ execution_id, snapshot });
     await cairn.cards.add({ card_id: `${checkpoint_id}/t-1`, content: 'a card of that name' });
     const { card_id } = await cairn.cards.add({ content: 'a card: quokka' });
-    await cairn.packets.write({
-      packet_id: card_id,
-      packet_type: 'sighting',
-      payload: { said: 'a quokka packet' },
-    });
+    await cairn.packets.write({ packet_id: card_id, packet_type: 'sighting', payload: { said: 'a quokka packet' } });
     const texts = async () => {
       const { results } = await cairn.search.query({ query: 'quokka' });
       return results.map(({ entity_type, snippet }) => `${entity_type} ${snippet.includes('quokka')}`).sort();
@@ -318,11 +301,7 @@ onEveryTarget('search', (test) => {
     const { results: heard } = await cairn.search.query({ query: 'whimbrel' });
     expect(heard[0]!.snippet).toBe('A whimbrel.');
     const made = await note(cairn, 'A godwit.', { agent_id: 'ann', abstraction_level: 'L2' });
-    expect(await theOne(cairn, 'godwit')).toMatchObject({
-      id: made.note_id,
-      agent_id: 'ann',
-      abstraction_level: 'L2',
-    });
+    expect(await theOne(cairn, 'godwit')).toMatchObject({ id: made.note_id, agent_id: 'ann', abstraction_level: 'L2' });
     const categories: [string, () => Promise<unknown>][] = [
       ['semantic', () => note(cairn, 'teal')],
       ['procedural', () => note(cairn, 'teal', { note_type: 'Procedure' })],
@@ -359,17 +338,9 @@ onEveryTarget('search', (test) => {
     await link(cairn, 'Supports', ['Note', late.note_id], at);
     await link(cairn, 'Supports', ['Note', replaced.note_id], at);
     await link(cairn, 'Supersedes', ['Note', better.note_id], ['Note', replaced.note_id]);
-    await link(
-      cairn,
-      'Supports',
-      ['Note', proof.note_id],
-      ['Note', better.note_id],
-      ['Note', replaced.note_id],
-    );
+    await link(cairn, 'Supports', ['Note', proof.note_id], ['Note', better.note_id], ['Note', replaced.note_id]);
     const related = async () =>
-      (await theOne(cairn, 'curlew')).related
-        .map((one) => `${one.edge_type} ${one.direction} ${one.snippet}`)
-        .sort();
+      (await theOne(cairn, 'curlew')).related.map((one) => `${one.edge_type} ${one.direction} ${one.snippet}`).sort();
     expect(await related()).toEqual([
       'Contradicts to No nest in sight.',
       'Supports from Eggs were seen.',
@@ -385,8 +356,7 @@ onEveryTarget('search', (test) => {
   it('SEARCH-8 what very many support takes nothing from what stands beside it', async () => {
     const cairn = await test().freshTenant();
     const ends: [string, string][] = [];
-    for (let i = 0; i < 99; i++)
-      ends.push(['Card', (await cairn.cards.add({ content: `proof ${i}` })).card_id]);
+    for (let i = 0; i < 99; i++) ends.push(['Card', (await cairn.cards.add({ content: `proof ${i}` })).card_id]);
     const known = await note(cairn, 'The gannet dives.', { title: 'known' });
     const other = await note(cairn, 'The gannet nests.', { title: 'other' });
     for (let i = 0; i < 6; i++) await link(cairn, 'Contradicts', ['Note', known.note_id], ...ends);

@@ -55,10 +55,7 @@ describe('a snippet', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(unit, { maxLength: 400 }), async (parts) => {
         const text = parts.join('').toWellFormed();
-        const { snippet, highlights } = await snippetOf(
-          text,
-          new Set(readQuestion('heron 东京 𠀀 한국', 0).terms),
-        );
+        const { snippet, highlights } = await snippetOf(text, new Set(readQuestion('heron 东京 𠀀 한국', 0).terms));
         expect(HALF.test(snippet)).toBe(false);
         expect(text).toContain(snippet.replace(/^…|…$/g, '').replace(/^…|…$/g, ''));
         let behind = -1;
@@ -100,8 +97,7 @@ it('no text stays in memory for a word of it that is known from then on', async 
     collect();
     return process.memoryUsage().heapUsed;
   };
-  const word = (n: number) =>
-    `gardenersmark${[...String(n)].map((digit) => 'abcdefghij'[Number(digit)]).join('')}`;
+  const word = (n: number) => `gardenersmark${[...String(n)].map((digit) => 'abcdefghij'[Number(digit)]).join('')}`;
   // As texts come from a request or the database: each in one piece.
   const text = (n: number) => JSON.parse(JSON.stringify(`tea ${word(n)} ${'. '.repeat(500_000)}`)) as string;
   const terms = new Set(['tea']);

@@ -50,10 +50,7 @@ describe('a summary', () => {
         speaker: 'Ines',
         occurred_at: '2024-05-02T10:00:00Z',
       }),
-      turn('b', 'User', 'I will tell the sales team about the launch.', {
-        speaker: 'Omar',
-        occurred_at: '2024-05-02',
-      }),
+      turn('b', 'User', 'I will tell the sales team about the launch.', { speaker: 'Omar', occurred_at: '2024-05-02' }),
       turn('c', 'User', 'The sales team agreed to the launch in autumn.', {
         speaker: 'Omar',
         occurred_at: '2024-05-03',
@@ -96,11 +93,7 @@ describe('a summary', () => {
 
   it('of a long conversation lets others have their turn, and stops when it is told to', async () => {
     const many = Array.from({ length: 3000 }, (_, i) =>
-      turn(
-        `${i}`,
-        'User',
-        `Ticket ${i} about module ${i % 37} was closed. The fix for case ${i % 91} is in review.`,
-      ),
+      turn(`${i}`, 'User', `Ticket ${i} about module ${i % 37} was closed. The fix for case ${i % 91} is in review.`),
     );
     let turns = 0;
     const tick = setInterval(() => turns++, 0);
@@ -139,9 +132,7 @@ const anySource = fc.record({
   role: fc.constantFrom('User', 'assistant', 'Tool', 'System'),
   speaker: fc.constantFrom(null, 'Ana', '田中', 'x\ny'),
   text: fc
-    .array(fc.oneof(fc.constantFrom(...SCRIPTS), fc.string({ unit: 'grapheme', maxLength: 30 })), {
-      maxLength: 12,
-    })
+    .array(fc.oneof(fc.constantFrom(...SCRIPTS), fc.string({ unit: 'grapheme', maxLength: 30 })), { maxLength: 12 })
     .map((parts) => parts.join('')),
   occurred_at: fc.constantFrom(null, '2024-03-05', 'no date', 1_700_000_000_000),
   group: fc.constantFrom(null, 'g', 'h'),
@@ -161,9 +152,7 @@ describe('any summary', () => {
           for (const { source } of made.sentences) expect(made.source_ids).toContain(ids[source]);
           for (const group of ['g', 'h']) {
             const members = sources.filter((one) => one.group === group).map(({ id }) => id);
-            expect([0, members.length]).toContain(
-              members.filter((id) => made.source_ids.includes(id)).length,
-            );
+            expect([0, members.length]).toContain(members.filter((id) => made.source_ids.includes(id)).length);
           }
           expect(await summarise(sources, max_tokens)).toEqual(made);
         },

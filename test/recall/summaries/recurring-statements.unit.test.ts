@@ -51,10 +51,7 @@ describe('statements', () => {
     ['Never deploy services on Friday.', 'Okay, don’t deploy the services on Friday.'],
     ['Never deploy services on Friday.', 'Services must not be deployed on Friday.'],
     ['The parser has failed after the update.', 'The parser is failing after the update.'],
-    [
-      'Retries wait thirty-two seconds after 1,000 calls.',
-      'A retry waits thirty-two seconds after 1000 calls.',
-    ],
+    ['Retries wait thirty-two seconds after 1,000 calls.', 'A retry waits thirty-two seconds after 1000 calls.'],
     ['Backups are kept in two regions.', 'The backup is kept in 2 regions.'],
     ['The policies were reviewed by the board.', 'The policy was reviewed by the board.'],
     ['User: I prefer tabs over spaces in Python.', 'User: I prefer tabs over spaces in Python.'],
@@ -72,10 +69,7 @@ describe('statements', () => {
     ['Orders above 1000 euros need a signature.', 'Orders below 1000 euros need a signature.'],
     ['The audit is in the third week of March.', 'The audit is in the third week of April.'],
     ['The customer Anna wants a refund.', 'The customer Bernd wants a refund.'],
-    [
-      'Deploy the frontend before you restart the database.',
-      'Deploy the database before you restart the frontend.',
-    ],
+    ['Deploy the frontend before you restart the database.', 'Deploy the database before you restart the frontend.'],
     ['Backups are kept in one region.', 'Backups are kept in two regions.'],
     ['The audit is in the third week of March.', 'The audit is in the fourth week of March.'],
     ['Use Go instead of Rust for the parser.', 'Use Rust instead of Go for the parser.'],
@@ -93,10 +87,7 @@ describe('statements', () => {
     ['The disk is at most 5% full.', 'The disk is at most 5 GB full.'],
     ['Customer Mann wants the refund in cash.', 'The customer Manning wants the refund in cash.'],
     ['Anna: I want a refund for the order.', 'Bernd: I want a refund for the order.'],
-    [
-      '[2024-01-02] Anna: The release is shipped tomorrow.',
-      '[2024-03-02] Anna: The release is shipped tomorrow.',
-    ],
+    ['[2024-01-02] Anna: The release is shipped tomorrow.', '[2024-03-02] Anna: The release is shipped tomorrow.'],
     ['Small commits make reviews faster for everyone.', 'Small commits help the reviews.'],
     ['入力は必ず境界で検証する。', '出力は必ず境界で検証する。'],
     [`Use ' for string quotes in code.`, `Use " for string quotes in code.`],
@@ -128,9 +119,9 @@ describe('statements', () => {
     expect(await recurring([...said, denied])).toEqual([]);
     const stressed = note('c', 't3', 'Deploys on Friday are NOT allowed for the WEB team.');
     expect(await recurring([...said, stressed])).toEqual([]);
-    expect(
-      await recurring([...said, note('c', 't3', 'Deploys on Friday are ALLOWED for the web team.')]),
-    ).toHaveLength(1);
+    expect(await recurring([...said, note('c', 't3', 'Deploys on Friday are ALLOWED for the web team.')])).toHaveLength(
+      1,
+    );
   });
 
   it('are compared with pauses, as they are read: many of them hold nothing else up', async () => {
@@ -140,9 +131,7 @@ describe('statements', () => {
       asked++;
       return undefined;
     };
-    expect(
-      await recurringStatements([note('a', 't1', text), note('b', 't2', text)], { give_way }),
-    ).toHaveLength(500);
+    expect(await recurringStatements([note('a', 't1', text), note('b', 't2', text)], { give_way })).toHaveLength(500);
     expect(asked).toBeGreaterThanOrEqual(1500);
   });
 
@@ -155,9 +144,7 @@ describe('statements', () => {
       text: '',
       source_ids: [],
     });
-    expect(
-      await offlineSummarizer.summarize({ sources: notes.slice(4), max_tokens: 99, level: 'L2' }),
-    ).toMatchObject({
+    expect(await offlineSummarizer.summarize({ sources: notes.slice(4), max_tokens: 99, level: 'L2' })).toMatchObject({
       text: '',
       source_ids: [],
     });

@@ -129,13 +129,7 @@ for (const kind of kinds) {
       'SUM-25 an endpoint that %s delays no write, and the offline way is taken in the end',
       async (behaviour) => {
         const { base_url } = await endpoint(behaviour);
-        const model = {
-          kind: 'openai-compatible',
-          base_url,
-          model: 'm',
-          timeout_ms: 200,
-          max_retries: 0,
-        } as const;
+        const model = { kind: 'openai-compatible', base_url, model: 'm', timeout_ms: 200, max_retries: 0 } as const;
         const cairn = await open({ model });
         await somePolicy(cairn, { type: 'TurnCount', count: 3 });
         const { scope_id } = await someScope(cairn);
@@ -164,24 +158,15 @@ for (const kind of kinds) {
     it('MAN-9 texts of requests go when their scope ends, though a job keeps its turns for a while', async () => {
       let release: () => void = () => undefined;
       const held = new Promise<void>((resolve) => (release = resolve));
-      const slow: Summarizer = {
-        name: 'slow',
-        summarize: () => held.then(() => Promise.reject(new Error())),
-      };
+      const slow: Summarizer = { name: 'slow', summarize: () => held.then(() => Promise.reject(new Error())) };
       const cairn = await open({ summarizer: slow });
       await somePolicy(cairn, { type: 'ScopeClose' });
       const { scope_id, trajectory_id } = await someScope(cairn);
       await cairn.context.assemble({ scope_id, user_input: 'okapi', instructions: 'tapir', query: 'quagga' });
       await say(cairn, scope_id, 'giraffe');
       const update = { status: 'Failed' as const };
-      await cairn.trajectories.batch({
-        atomic: true,
-        items: [{ operation: 'update', trajectory_id, update }],
-      });
-      await until(
-        'the erasure',
-        async () => (await cairn.scopes.get({ scope_id })).erasure?.state === 'done',
-      );
+      await cairn.trajectories.batch({ atomic: true, items: [{ operation: 'update', trajectory_id, update }] });
+      await until('the erasure', async () => (await cairn.scopes.get({ scope_id })).erasure?.state === 'done');
       const words = ['giraffe', 'okapi', 'tapir', 'quagga'];
       expect(await wordsLeft(stores[0]!, 'default', 'cards', words)).toEqual(['giraffe']);
       release();
@@ -193,15 +178,8 @@ for (const kind of kinds) {
       await somePolicy(cairn, { type: 'ScopeClose' });
       const { scope_id } = await someScope(cairn);
       await talk(cairn, scope_id, 3);
-      const { made, is_active } = await within(
-        20_000,
-        cairn.scopes.close({ scope_id }),
-        'the scope to close',
-      );
-      expect({ is_active, kinds: made.map((one) => one.kind) }).toEqual({
-        is_active: false,
-        kinds: ['summary'],
-      });
+      const { made, is_active } = await within(20_000, cairn.scopes.close({ scope_id }), 'the scope to close');
+      expect({ is_active, kinds: made.map((one) => one.kind) }).toEqual({ is_active: false, kinds: ['summary'] });
       const [summary] = await summariesOf(cairn, scope_id);
       expect(summary!.metadata.fallback_reason).toContain('no answer within');
     });
@@ -237,11 +215,7 @@ for (const kind of kinds) {
         return job?.state === 'running';
       });
       const update = { status: 'Failed' as const };
-      const items = scopes.map(({ trajectory_id }) => ({
-        operation: 'update' as const,
-        trajectory_id,
-        update,
-      }));
+      const items = scopes.map(({ trajectory_id }) => ({ operation: 'update' as const, trajectory_id, update }));
       await cairn.trajectories.batch({ atomic: true, items });
       for (const [i, { scope_id }] of scopes.entries()) {
         const jobs = await endedJobs(cairn, scope_id, 2 - i);
@@ -299,9 +273,7 @@ for (const kind of kinds) {
       await talk(cairn, new_scope_id!, 3, 3);
       await endedJobs(cairn, new_scope_id!, 2);
       const turnsOf = async (id: string) =>
-        (await summariesOf(cairn, id)).map(
-          ({ metadata }) => (metadata.summary_of as { turns: number }).turns,
-        );
+        (await summariesOf(cairn, id)).map(({ metadata }) => (metadata.summary_of as { turns: number }).turns);
       expect(await turnsOf(new_scope_id!)).toEqual([3, 3]);
       expect(await turnsOf(scope_id)).toEqual([]);
       // What was nested in it goes on nowhere, and is summarised as it ends.
@@ -309,73 +281,60 @@ for (const kind of kinds) {
       expect(await turnsOf(nested.scope_id)).toEqual([1]);
     });
 
-    it.runIf(kind === 'sqlite')(
-      'SUM-38 whoever asks by hand and is outrun again and again is told so',
-      async () => {
-        const other = await open();
-        const { scope_id } = await someScope(other);
-        const outrun: Summarizer = {
-          name: 'outrun',
-          summarize: async (request) => {
-            await other.scopes.summarize({ scope_id, max_sources: 1 });
-            return offlineSummarizer.summarize(request);
-          },
-        };
-        const cairn = await open({ summarizer: outrun });
-        await talk(cairn, scope_id, 8);
-        const refusal = await refusalOf(cairn.scopes.summarize({ scope_id }));
-        expect(refusal).toMatchObject({ code: 'STATE_CONFLICT', status: 409, details: { scope_id } });
-        expect(await summariesOf(cairn, scope_id)).toHaveLength(5);
-      },
-    );
+    it.runIf(kind === 'sqlite')('SUM-38 whoever asks by hand and is outrun again and again is told so', async () => {
+      const other = await open();
+      const { scope_id } = await someScope(other);
+      const outrun: Summarizer = {
+        name: 'outrun',
+        summarize: async (request) => {
+          await other.scopes.summarize({ scope_id, max_sources: 1 });
+          return offlineSummarizer.summarize(request);
+        },
+      };
+      const cairn = await open({ summarizer: outrun });
+      await talk(cairn, scope_id, 8);
+      const refusal = await refusalOf(cairn.scopes.summarize({ scope_id }));
+      expect(refusal).toMatchObject({ code: 'STATE_CONFLICT', status: 409, details: { scope_id } });
+      expect(await summariesOf(cairn, scope_id)).toHaveLength(5);
+    });
 
     // Neither is a matter of the database.
-    it.runIf(kind === 'sqlite')(
-      'SUM-34 an endpoint that keeps failing is not asked for every job',
-      async () => {
-        const standIn = await endpoint('fails');
-        const { base_url } = standIn;
-        const cairn = await open({
-          model: { kind: 'openai-compatible', base_url, model: 'm', max_retries: 0 },
-        });
-        await somePolicy(cairn, { type: 'TurnCount', count: 1 });
-        const scopes = await Promise.all(Array.from({ length: 20 }, () => someScope(cairn)));
-        for (const { scope_id } of scopes) await talk(cairn, scope_id, 1);
-        for (const { scope_id } of scopes)
-          expect(await endedJobs(cairn, scope_id)).toMatchObject([{ state: 'done', sources: 1 }]);
-        // Three, and what was under way beside them.
-        expect(standIn.asked).toBeLessThanOrEqual(8);
-        const [last] = await summariesOf(cairn, scopes.at(-1)!.scope_id);
-        expect(last!.metadata.fallback_reason).toContain('times in a row');
-      },
-    );
+    it.runIf(kind === 'sqlite')('SUM-34 an endpoint that keeps failing is not asked for every job', async () => {
+      const standIn = await endpoint('fails');
+      const { base_url } = standIn;
+      const cairn = await open({ model: { kind: 'openai-compatible', base_url, model: 'm', max_retries: 0 } });
+      await somePolicy(cairn, { type: 'TurnCount', count: 1 });
+      const scopes = await Promise.all(Array.from({ length: 20 }, () => someScope(cairn)));
+      for (const { scope_id } of scopes) await talk(cairn, scope_id, 1);
+      for (const { scope_id } of scopes)
+        expect(await endedJobs(cairn, scope_id)).toMatchObject([{ state: 'done', sources: 1 }]);
+      // Three, and what was under way beside them.
+      expect(standIn.asked).toBeLessThanOrEqual(8);
+      const [last] = await summariesOf(cairn, scopes.at(-1)!.scope_id);
+      expect(last!.metadata.fallback_reason).toContain('times in a row');
+    });
 
-    it.runIf(kind === 'sqlite')(
-      'SUM-35 a trajectory with many scopes asks a model for few at a time',
-      async () => {
-        let [now, most] = [0, 0];
-        const busy: Summarizer = {
-          name: 'busy',
-          summarize: async (request) => {
-            most = Math.max(most, ++now);
-            await sleep(20);
-            now--;
-            return offlineSummarizer.summarize(request);
-          },
-        };
-        const cairn = await open({ summarizer: busy });
-        await somePolicy(cairn, { type: 'ScopeClose' });
-        const { scope_id, trajectory_id } = await someScope(cairn);
-        const scopes = await Promise.all(
-          Array.from({ length: 15 }, () => someScope(cairn, { trajectory_id })),
-        );
-        for (const one of [scope_id, ...scopes.map((scope) => scope.scope_id)]) await talk(cairn, one, 1);
-        const { outcome } = await cairn.trajectories.update({ trajectory_id, status: 'Completed' });
-        expect(outcome!.produced_artifacts).toHaveLength(16);
-        // Those who close it, and what is begun in the background.
-        expect(most).toBeLessThanOrEqual(8);
-      },
-    );
+    it.runIf(kind === 'sqlite')('SUM-35 a trajectory with many scopes asks a model for few at a time', async () => {
+      let [now, most] = [0, 0];
+      const busy: Summarizer = {
+        name: 'busy',
+        summarize: async (request) => {
+          most = Math.max(most, ++now);
+          await sleep(20);
+          now--;
+          return offlineSummarizer.summarize(request);
+        },
+      };
+      const cairn = await open({ summarizer: busy });
+      await somePolicy(cairn, { type: 'ScopeClose' });
+      const { scope_id, trajectory_id } = await someScope(cairn);
+      const scopes = await Promise.all(Array.from({ length: 15 }, () => someScope(cairn, { trajectory_id })));
+      for (const one of [scope_id, ...scopes.map((scope) => scope.scope_id)]) await talk(cairn, one, 1);
+      const { outcome } = await cairn.trajectories.update({ trajectory_id, status: 'Completed' });
+      expect(outcome!.produced_artifacts).toHaveLength(16);
+      // Those who close it, and what is begun in the background.
+      expect(most).toBeLessThanOrEqual(8);
+    });
 
     it('SUM-27 a model that answers is believed, and what it cost is recorded', async () => {
       const { base_url } = await endpoint({ says: 'Invoices were checked.' });

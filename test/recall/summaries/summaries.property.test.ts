@@ -6,22 +6,9 @@ import { say, someScope } from '../../support/nouns/scopes.js';
 import { somePolicy, summariesOf, synthesizedFrom } from '../../support/nouns/summaries.js';
 import { openTarget } from '../../support/targets.js';
 
-const WORDS = [
-  'database',
-  'invoice',
-  'Kyoto',
-  'compiler',
-  'Ärger',
-  '東京',
-  'deploy',
-  'café',
-  'queue',
-  'Anna',
-];
+const WORDS = ['database', 'invoice', 'Kyoto', 'compiler', 'Ärger', '東京', 'deploy', 'café', 'queue', 'Anna'];
 
-type Step =
-  | { readonly kind: 'say' | 'call'; readonly words: readonly number[] }
-  | { readonly kind: 'summarize' };
+type Step = { readonly kind: 'say' | 'call'; readonly words: readonly number[] } | { readonly kind: 'summarize' };
 
 const words = fc.array(fc.nat(WORDS.length - 1), { minLength: 3, maxLength: 9 });
 const step: fc.Arbitrary<Step> = fc.oneof(

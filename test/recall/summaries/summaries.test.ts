@@ -43,11 +43,7 @@ onEveryTarget('summaries', (test) => {
       const second = await cairn.scopes.summarize({ scope_id });
       expect(await synthesizedFrom(cairn, second.artifact!.artifact_id)).toEqual(more);
       const third = await cairn.scopes.summarize({ scope_id });
-      expect(third).toMatchObject({
-        made: false,
-        artifact: null,
-        reason: expect.stringContaining('nothing new'),
-      });
+      expect(third).toMatchObject({ made: false, artifact: null, reason: expect.stringContaining('nothing new') });
       // The turns stay as they were.
       expect(await contentsOf(cairn, scope_id)).toHaveLength(15);
     });
@@ -60,14 +56,10 @@ onEveryTarget('summaries', (test) => {
         role: 'Assistant',
         tool_calls: [{ id: 'c1', name: 'look', arguments: { about: 'invoices' } }],
       });
-      const summarized = async (max_sources = 200) =>
-        (await cairn.scopes.summarize({ scope_id, max_sources })).sources;
+      const summarized = async (max_sources = 200) => (await cairn.scopes.summarize({ scope_id, max_sources })).sources;
       expect(await summarized()).toBe(2);
       expect(await summarized()).toBe(0);
-      const result = {
-        role: 'Tool',
-        tool_results: [{ tool_call_id: 'c1', content: 'Three invoices are open.' }],
-      };
+      const result = { role: 'Tool', tool_results: [{ tool_call_id: 'c1', content: 'Three invoices are open.' }] };
       await say(cairn, scope_id, '', result as never);
       await talk(cairn, scope_id, 1, 7);
       // One source at a time, and still both.
@@ -78,8 +70,7 @@ onEveryTarget('summaries', (test) => {
     it('SUM-8 waits for each of several results, however they name their call and whatever is said between', async () => {
       const { cairn } = test();
       const { scope_id } = await someScope(cairn);
-      const summarized = async (max_sources = 200) =>
-        (await cairn.scopes.summarize({ scope_id, max_sources })).sources;
+      const summarized = async (max_sources = 200) => (await cairn.scopes.summarize({ scope_id, max_sources })).sources;
       const called = (...ids: string[]) =>
         say(cairn, scope_id, 'I look it up.', {
           role: 'Assistant',
@@ -138,9 +129,7 @@ onEveryTarget('summaries', (test) => {
       await cairn.scopes.close({ scope_id });
       expect((await refusalOf(cairn.scopes.summarize({ scope_id }))).code).toBe('SCOPE_CLOSED');
       expect((await refusalOf(cairn.scopes.extract({ scope_id }))).code).toBe('SCOPE_CLOSED');
-      expect((await refusalOf(cairn.scopes.summarize({ scope_id: randomUUID() }))).code).toBe(
-        'SCOPE_NOT_FOUND',
-      );
+      expect((await refusalOf(cairn.scopes.summarize({ scope_id: randomUUID() }))).code).toBe('SCOPE_NOT_FOUND');
     });
 
     it('SUM-12 needs to read turns and to write artifacts', async () => {
@@ -163,9 +152,7 @@ onEveryTarget('summaries', (test) => {
       await admin.agents.register({ agent_id: 'both', agent_type: 'a', capabilities: ['x'], memory_access });
       const both = await store.as({ tenant, agent: 'both', role: 'write' });
       expect((await both.scopes.summarize({ scope_id })).artifact).toMatchObject({ agent_id: 'both' });
-      expect((await refusalOf(both.scopes.summarize({ scope_id, target_level: 'L2' }))).code).toBe(
-        'FORBIDDEN',
-      );
+      expect((await refusalOf(both.scopes.summarize({ scope_id, target_level: 'L2' }))).code).toBe('FORBIDDEN');
     });
   });
 
@@ -279,13 +266,7 @@ onEveryTarget(
       const { scope_id } = await someScope(cairn);
       const turns = await talk(cairn, scope_id, 4);
       const [job] = await endedJobs(cairn, scope_id);
-      expect(job).toMatchObject({
-        state: 'done',
-        policy_id,
-        action: 'summarize',
-        trigger: 'TurnCount',
-        sources: 4,
-      });
+      expect(job).toMatchObject({ state: 'done', policy_id, action: 'summarize', trigger: 'TurnCount', sources: 4 });
       expect(job!.cost).toMatchObject({ provider: 'offline', model: null });
       const [summary] = await summariesOf(cairn, scope_id);
       expect(job!.made).toEqual([{ kind: 'summary', id: summary!.artifact_id }]);
@@ -293,9 +274,7 @@ onEveryTarget(
       const more = await talk(cairn, scope_id, 5, 4);
       await endedJobs(cairn, scope_id, 2);
       const [, second] = await summariesOf(cairn, scope_id);
-      expect(await synthesizedFrom(cairn, second!.artifact_id)).toEqual(
-        expect.arrayContaining(more.slice(0, 4)),
-      );
+      expect(await synthesizedFrom(cairn, second!.artifact_id)).toEqual(expect.arrayContaining(more.slice(0, 4)));
       expect(await jobsOf(cairn, scope_id)).toHaveLength(2);
     });
 
@@ -386,10 +365,7 @@ onEveryTarget(
       const { notes } = await cairn.notes.list({ artifact_id: from[1]! });
       expect(notes).toEqual([note]);
       const { edges } = await cairn.edges.list({ entity_id: id, edge_type: 'DerivedFrom' });
-      expect(edges.map(({ participants }) => participants[1]!.entity_type)).toEqual([
-        'Trajectory',
-        'Trajectory',
-      ]);
+      expect(edges.map(({ participants }) => participants[1]!.entity_type)).toEqual(['Trajectory', 'Trajectory']);
       await summarized([sentence(5), sentence(6), sentence(7)]);
       const last = await summarized([sentence(8), sentence(9), sentence(10)]);
       const none = (await endedJobs(cairn, last, 2)).filter(({ made }) => made.length === 0);
@@ -460,9 +436,7 @@ onEveryTarget(
       await say(cairn, scope_id, 'We decided to use PostgreSQL 16 for the billing service.');
       const outcome = { status: 'Success' as const, produced_artifacts: [randomUUID()] };
       const completed = { trajectory_id, status: 'Completed' as const };
-      expect((await refusalOf(cairn.trajectories.update({ ...completed, outcome }))).code).toBe(
-        'UNKNOWN_ENTITY',
-      );
+      expect((await refusalOf(cairn.trajectories.update({ ...completed, outcome }))).code).toBe('UNKNOWN_ENTITY');
       await cairn.trajectories.update({ trajectory_id, status: 'Suspended' });
       expect((await refusalOf(cairn.trajectories.update(completed))).code).toBe('STATE_CONFLICT');
       expect(await jobsOf(cairn, scope_id)).toEqual([]);

@@ -40,11 +40,7 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
   let ids: string[];
 
   /** One after another: that server has one session for all. Only who owns the tables can make an index in it. */
-  async function withStore<T>(
-    from: number,
-    as: 'owner' | 'server',
-    work: (store: Store) => Promise<T>,
-  ): Promise<T> {
+  async function withStore<T>(from: number, as: 'owner' | 'server', work: (store: Store) => Promise<T>): Promise<T> {
     const driver = await openPostgres(server.url, {
       journal: packetJournal(() => driver.now()),
       schema,
@@ -93,10 +89,7 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
     ids = await withStore(NEVER, 'owner', async (store) => {
       for (const tenant of ['large', 'small']) await store.ensureTenant(tenant);
       const add = (tenant: string, i: number) =>
-        apiOf(store, tenant).cards.add({
-          content: words(i),
-          metadata: { type: i % 11 === 0 ? 'rare' : 'common' },
-        });
+        apiOf(store, tenant).cards.add({ content: words(i), metadata: { type: i % 11 === 0 ? 'rare' : 'common' } });
       const added = await Promise.all(Array.from({ length: MANY }, (_, i) => add('large', i)));
       await Promise.all(Array.from({ length: 40 }, (_, i) => add('small', i)));
       expect(await store.embedded()).toBe(0);
@@ -117,9 +110,7 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
   it('EMB-12 indexes the vectors of a tenant with many, and answers as by comparing all', async () => {
     await server.query('CREATE EXTENSION vector');
     await withStore(1000, 'owner', (store) => indexed(store));
-    expect(await indexes()).toMatchObject([
-      { valid: true, definition: expect.stringContaining(`= 'large'::text`) },
-    ]);
+    expect(await indexes()).toMatchObject([{ valid: true, definition: expect.stringContaining(`= 'large'::text`) }]);
     const expected = [await compared('large'), await compared('small')];
     const before = await timesUsed();
     // Of so few, the database would rather compare all.

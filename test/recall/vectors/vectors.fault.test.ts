@@ -21,11 +21,7 @@ const open = async (database: string, options: Omit<StoreOptions, 'database'>) =
 };
 
 const results = async (api: Api, query: string) =>
-  (await api.search.query({ query })).results.map(({ snippet, score, boosts }) => ({
-    snippet,
-    score,
-    boosts,
-  }));
+  (await api.search.query({ query })).results.map(({ snippet, score, boosts }) => ({ snippet, score, boosts }));
 
 /** In process, with directions of its own for every text. */
 const hashing = (dimensions: number): Embedder => ({
@@ -73,12 +69,8 @@ describe.each(databases)('an embedder on %s', (kind) => {
   it('EMB-1 that is not there is not missed: no vector is made, and those of before change no answer', async () => {
     const { database, drop } = await freshDatabase(kind);
     const before = await open(database, {});
-    for (const content of ['a hound', 'a boat', 'hound and boat', 'a puppy'])
-      await before.api.cards.add({ content });
-    const ask = async ({ api }: { api: Api }) => [
-      await results(api, 'hound'),
-      await results(api, 'canine boat'),
-    ];
+    for (const content of ['a hound', 'a boat', 'hound and boat', 'a puppy']) await before.api.cards.add({ content });
+    const ask = async ({ api }: { api: Api }) => [await results(api, 'hound'), await results(api, 'canine boat')];
     const expected = await ask(before);
     expect(await before.store.embedded()).toBe(0);
     expect(await linksOf(before.store)).toEqual([]);
@@ -112,9 +104,7 @@ describe.each(databases)('an embedder on %s', (kind) => {
         const { store, api } = await open(database, { embedder });
         expect(await results(api, 'hound'), behaves).toEqual(expected);
         // The question, and the documents.
-        await expect
-          .poll(() => store.figures().embedder_failures, { timeout: 60_000 })
-          .toBeGreaterThanOrEqual(2);
+        await expect.poll(() => store.figures().embedder_failures, { timeout: 60_000 }).toBeGreaterThanOrEqual(2);
         expect(store.figures().embedder_questions_in_vain, behaves).toBe(1);
         expect(await store.embedded(1), behaves).toBe(3);
         standIn.behaves = 'well';
@@ -139,11 +129,7 @@ describe.each(databases)('an embedder on %s', (kind) => {
       const { store, api } = await open(database, { embedder, clock_offset_ms: () => offset });
       for (const content of ['a hound', 'poison for a hound', 'a boat']) await api.cards.add({ content });
       expect(await store.embedded()).toBe(0);
-      expect((await linksOf(store)).map(({ content_hash }) => content_hash !== null)).toEqual([
-        true,
-        false,
-        true,
-      ]);
+      expect((await linksOf(store)).map(({ content_hash }) => content_hash !== null)).toEqual([true, false, true]);
       expect((await results(api, 'canine')).map(({ snippet }) => snippet)).toEqual(['a hound']);
       standIn.refuses = undefined;
       offset = 3_600_000;
@@ -209,10 +195,7 @@ describe.each(databases)('an embedder on %s', (kind) => {
     const { database, drop } = await freshDatabase(kind);
     const slow = held();
     const { store, api } = await open(database, { embedder: slow });
-    const [gone, kept] = [
-      await api.cards.add({ content: 'a hound' }),
-      await api.cards.add({ content: 'a ship' }),
-    ];
+    const [gone, kept] = [await api.cards.add({ content: 'a hound' }), await api.cards.add({ content: 'a ship' })];
     await slow.reached;
     await api.cards.delete({ card_id: gone.card_id });
     slow.goOn();
@@ -256,9 +239,7 @@ describe.runIf(databases.includes('sqlite'))('the bytes of a SQLite file', () =>
   }
 
   const inFile = (database: string, words: readonly string[]): number => {
-    const bytes = [database, `${database}-wal`]
-      .filter((file) => existsSync(file))
-      .map((f) => readFileSync(f));
+    const bytes = [database, `${database}-wal`].filter((file) => existsSync(file)).map((f) => readFileSync(f));
     return words.filter((word) => bytes.some((one) => one.includes(word))).length;
   };
 

@@ -114,11 +114,7 @@ for (const target of targetNames()) {
 
     it('EMB-6 finds the few that are wanted behind many that are nearer', async () => {
       const { cairn } = await tenantOf();
-      await cairn.notes.create({
-        note_type: 'Fact',
-        title: 't',
-        content: 'hound and much else, of other things',
-      });
+      await cairn.notes.create({ note_type: 'Fact', title: 't', content: 'hound and much else, of other things' });
       // More than are looked at first: only the look behind them finds the note.
       const cards = Array.from({ length: 100 }, () => ({ content: 'puppy' }));
       for (let i = 0; i < 11; i++) await cairn.cards.add_batch({ cards });

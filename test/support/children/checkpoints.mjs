@@ -31,26 +31,12 @@ function edit(snapshot, n) {
   context.variables.plan.steps.push({ mark, text: mark.repeat(40) });
   context.variables.plan.steps[(n * 5) % context.variables.plan.steps.length].done = mark;
   if (context.variables.plan.steps.length > 30) context.variables.plan = { steps: [] };
-  const thought = {
-    id: `t-${mark}`,
-    type: 'planning',
-    content: mark,
-    confidence: 0.5,
-    children: [],
-    timestamp: n,
-  };
+  const thought = { id: `t-${mark}`, type: 'planning', content: mark, confidence: 0.5, children: [], timestamp: n };
   thought_chain.steps.push(thought);
   thought_chain.steps[(n * 3) % thought_chain.steps.length].confidence = (n % 10) / 10;
   if (thought_chain.steps.length > 30) thought_chain.steps.splice(3, 10);
   tool_state.pending = [`after ${mark}`];
-  const call = {
-    tool_id: 'shell',
-    arguments: { n },
-    result: mark,
-    success: n % 4 > 0,
-    duration_ms: n,
-    timestamp: 1,
-  };
+  const call = { tool_id: 'shell', arguments: { n }, result: mark, success: n % 4 > 0, duration_ms: n, timestamp: 1 };
   tool_state.completed.push(call);
   if (tool_state.completed.length > 20) tool_state.completed.splice(0, 10);
 }
@@ -101,8 +87,7 @@ try {
   await say({ ready: true });
   await word();
   if (mode === 'loop') await loop(cairn);
-  else if (mode === 'prune')
-    await cairn.executions.prune({ execution_id, keep_newest: 3, keep_branch_points: false });
+  else if (mode === 'prune') await cairn.executions.prune({ execution_id, keep_newest: 3, keep_branch_points: false });
   else if (mode === 'delete') await cairn.executions.delete({ execution_id, wait: true });
   else await keep(cairn, mode === 'named');
   await cairn.close();

@@ -82,9 +82,7 @@ async function receive(record, next) {
   for (const { message_id } of got?.messages ?? []) {
     if (next() < 0.1) continue;
     if (next() < 0.1) await sleep(160);
-    await record('acknowledge', { message_id }, (api) =>
-      api.messages.acknowledge({ message_id, agent_id: name }),
-    );
+    await record('acknowledge', { message_id }, (api) => api.messages.acknowledge({ message_id, agent_id: name }));
   }
 }
 

@@ -1,15 +1,7 @@
 // A LangGraph graph in a process of its own: `node langgraph.mjs <database> [answer]`. It goes on from where the
 // thread stands, tells every checkpoint that was acknowledged, then how the run paused or ended.
 import { HumanMessage } from '@langchain/core/messages';
-import {
-  Annotation,
-  Command,
-  END,
-  interrupt,
-  MessagesAnnotation,
-  START,
-  StateGraph,
-} from '@langchain/langgraph';
+import { Annotation, Command, END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { CairnSaver } from '#cairn/adapters/langgraph/index.js';
 import { openCairn } from '#cairn/cairndb.js';
 

@@ -34,8 +34,7 @@ async function addTurns(cairn) {
     const { sequence } = await cairn.turns.add({ scope_id, role: 'User', content, token_count: 1 + (n % 5) });
     process.send({ turn: content, sequence, token_count: 1 + (n % 5) });
   };
-  for (let n = 0; n < Number(count); n += 8)
-    await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map((i) => add(n + i)));
+  for (let n = 0; n < Number(count); n += 8) await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map((i) => add(n + i)));
 }
 
 /** Closes a scope without waiting, then tells again and again how much is erased, until it is done. */

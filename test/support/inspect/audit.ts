@@ -92,8 +92,7 @@ export function audit(found: Survey, ledger: Ledger): string[] {
   ] as const) {
     for (const name of rows.keys())
       if (told.get(name) !== 1) wrong.push(`${what} ${name} has ${told.get(name) ?? 0} events`);
-    for (const name of told.keys())
-      if (!rows.has(name)) wrong.push(`${what} ${name} has an event and no row`);
+    for (const name of told.keys()) if (!rows.has(name)) wrong.push(`${what} ${name} has an event and no row`);
   }
   return wrong.slice(0, 10);
 }

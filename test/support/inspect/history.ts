@@ -52,9 +52,7 @@ function holdsOf(calls: readonly Call[]): Map<string, Hold[]> {
   for (const { args, value, at, back } of answered(calls, 'acquire')) {
     const lock_id = value.lock_id as string;
     const extended = answered(calls, 'extend').filter((one) => one.args.lock_id === lock_id);
-    const ends = [value, ...extended.map((one) => one.value)].map((one) =>
-      Date.parse(one.expires_at as string),
-    );
+    const ends = [value, ...extended.map((one) => one.value)].map((one) => Date.parse(one.expires_at as string));
     const release = releases.find((one) => one.args.lock_id === lock_id);
     const over = Math.max(...ends);
     // A release that was granted says that it was held until then, whatever the clock said.
@@ -146,8 +144,7 @@ function turnFaults(calls: readonly Call[], final: Final): string[] {
   });
   for (const [i, a] of claims.entries()) {
     for (const b of claims.slice(i + 1)) {
-      if (a.id === b.id && a.epoch === b.epoch)
-        faults.push(`agent_turn ${a.id} was claimed twice in epoch ${a.epoch}`);
+      if (a.id === b.id && a.epoch === b.epoch) faults.push(`agent_turn ${a.id} was claimed twice in epoch ${a.epoch}`);
     }
   }
   for (const op of STEPS) {
@@ -176,8 +173,7 @@ function turnFaults(calls: readonly Call[], final: Final): string[] {
     const written = of(answered(calls, 'append'));
     const possible = new Set([...written, ...of(unknown(calls, 'append'))]);
     for (const mark of written) if (!marks.includes(mark)) faults.push(`agent_turn ${id} lost ${mark}`);
-    for (const mark of marks)
-      if (!possible.has(mark)) faults.push(`agent_turn ${id} has ${mark}, which was refused`);
+    for (const mark of marks) if (!possible.has(mark)) faults.push(`agent_turn ${id} has ${mark}, which was refused`);
     if (new Set(marks).size !== marks.length) faults.push(`agent_turn ${id} has something twice`);
   }
   return faults;

@@ -58,9 +58,7 @@ async function runClient(api: Api, name: string, i: number, options: LoadOptions
   for (let n = 0; n < rounds && !stop.aborted; n++) {
     const mark = `${name}/${n}`;
     // Ids are made by the server: a write that was done twice shows.
-    const card = await ledger.ask(`${mark}/card`, 'card', () =>
-      api.cards.add({ content: { mark: `${mark}/card` } }),
-    );
+    const card = await ledger.ask(`${mark}/card`, 'card', () => api.cards.add({ content: { mark: `${mark}/card` } }));
     if (stop.aborted) return;
     if (card) {
       const box_id = box_ids[(i + n) % box_ids.length]!;

@@ -23,12 +23,7 @@ interface Line {
 const ROOTS = [1, 2, 3, 4, 5, 6];
 
 /** Which rows a state is made of, by a plain reading: the nearest line that has something in a place, its newest there. */
-function shown(
-  rows: readonly Row[],
-  lines: ReadonlyMap<number, Line>,
-  line: number,
-  revision: number,
-): Row[] {
+function shown(rows: readonly Row[], lines: ReadonlyMap<number, Line>, line: number, revision: number): Row[] {
   const places = new Map<string, Row>();
   let here = line;
   let upto = revision;
@@ -58,9 +53,7 @@ export async function contentUnseen(driver: Driver, tenant: string, execution_id
   const read = <R>(query: Sql) => driver.at(tenant).all<R>(query);
   const at = sql`line, added, ordinal, removed`;
   const rows = [
-    ...(await read<Row>(
-      sql`SELECT ${at}, parent, key, position, kind, child, value FROM checkpoint_items ${which}`,
-    )),
+    ...(await read<Row>(sql`SELECT ${at}, parent, key, position, kind, child, value FROM checkpoint_items ${which}`)),
     ...(await read<Row>(sql`SELECT ${at}, 1 AS parent, NULL AS key, position, 'element' AS kind, NULL AS child, body AS value
       FROM thoughts ${which}`)),
     ...(await read<Row>(sql`SELECT ${at}, 2 AS parent, NULL AS key, position, 'element' AS kind, NULL AS child, body AS value

@@ -55,5 +55,4 @@ export async function callOn(driver: Driver, options: CallOptions = {}): Promise
   };
 }
 
-export const wake = (driver: Driver, key: string): Promise<void> =>
-  driver.write(TENANT, async (tx) => tx.wake(key));
+export const wake = (driver: Driver, key: string): Promise<void> => driver.write(TENANT, async (tx) => tx.wake(key));

@@ -20,25 +20,15 @@ export async function withProfile(test: TestStore): Promise<Api> {
 }
 
 /** A box of new cards that say these words; its cards are `<box_id>-<word>`. */
-export async function boxOf(
-  cairn: Api,
-  box_id: string,
-  words: readonly string[],
-  agent_id?: string,
-): Promise<string> {
+export async function boxOf(cairn: Api, box_id: string, words: readonly string[], agent_id?: string): Promise<string> {
   const card_ids = words.map((word) => `${box_id}-${word}`);
-  const cards = words.map((word, i) => ({
-    card_id: card_ids[i]!,
-    content: word,
-    metadata: { role: 'user' },
-  }));
+  const cards = words.map((word, i) => ({ card_id: card_ids[i]!, content: word, metadata: { role: 'user' } }));
   if (cards.length > 0) await cairn.cards.add_batch({ cards, atomic: true });
   await cairn.boxes.create({ box_id, card_ids, ...(agent_id === undefined ? {} : { agent_id }) });
   return box_id;
 }
 
-export const cardsIn = async (cairn: Api, box_id: string) =>
-  (await cairn.boxes.cards({ box_id, limit: 500 })).cards;
+export const cardsIn = async (cairn: Api, box_id: string) => (await cairn.boxes.cards({ box_id, limit: 500 })).cards;
 
 export const wordsIn = async (cairn: Api, box_id: string): Promise<unknown[]> =>
   (await cardsIn(cairn, box_id)).map(({ content }) => content);
@@ -73,10 +63,7 @@ export async function claim(cairn: Api, wanted: Claiming = {}): Promise<AgentTur
 export const heldOf = ({ agent_turn_id, turn_epoch }: Held): Held => ({ agent_turn_id, turn_epoch });
 
 /** An agent_turn at work. */
-export async function atWork(
-  cairn: Api,
-  more: Partial<Delegating> = {},
-): Promise<{ turn: AgentTurn; held: Held }> {
+export async function atWork(cairn: Api, more: Partial<Delegating> = {}): Promise<{ turn: AgentTurn; held: Held }> {
   const { agent_turn_id } = await dispatched(cairn, more);
   const turn = await claim(cairn, { agent_turn_id });
   return { turn, held: heldOf(turn) };
@@ -112,11 +99,7 @@ export async function rowCounts({ store }: TestStore, cairn: Api): Promise<objec
 }
 
 /** Runs what must leave nothing behind. */
-export async function expectNothingWritten(
-  test: TestStore,
-  cairn: Api,
-  action: () => Promise<void>,
-): Promise<void> {
+export async function expectNothingWritten(test: TestStore, cairn: Api, action: () => Promise<void>): Promise<void> {
   const before = await rowCounts(test, cairn);
   await action();
   expect(await rowCounts(test, cairn)).toEqual(before);

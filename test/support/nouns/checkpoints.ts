@@ -75,8 +75,7 @@ export const snapshotOf = async (cairn: Api, checkpoint_id: string): Promise<Sna
 /** A run of numbered states under the ids that are given, each from the one before. */
 export async function someRun(cairn: Api, ids: readonly string[]): Promise<string> {
   const execution_id = await someExecution(cairn, { execution_id: `run-${randomUUID()}` });
-  for (const [n, checkpoint_id] of ids.entries())
-    await take(cairn, execution_id, numbered(n), { checkpoint_id });
+  for (const [n, checkpoint_id] of ids.entries()) await take(cairn, execution_id, numbered(n), { checkpoint_id });
   return execution_id;
 }
 

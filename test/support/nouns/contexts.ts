@@ -32,6 +32,4 @@ export const saidIn = ({ messages }: Pick<AssembledContext, 'messages'>): unknow
 
 /** Of a trace, what became of an entity. */
 export const fateOf = (trace: readonly ContextEntry[], id: string): string[] =>
-  trace
-    .filter((entry) => entry.id === id)
-    .map(({ action, section, reason }) => `${action} ${section} ${reason}`);
+  trace.filter((entry) => entry.id === id).map(({ action, section, reason }) => `${action} ${section} ${reason}`);

@@ -10,12 +10,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Agents of these names, which may be silent for long. */
 export async function addWorkers(cairn: Api, names: readonly string[]): Promise<void> {
   for (const agent_id of names)
-    await cairn.agents.register({
-      agent_id,
-      agent_type: 'worker',
-      capabilities: ['work'],
-      offline_after_ms: DAY_MS,
-    });
+    await cairn.agents.register({ agent_id, agent_type: 'worker', capabilities: ['work'], offline_after_ms: DAY_MS });
 }
 
 export interface Delegators {
@@ -46,8 +41,7 @@ export const someOffer = async (cairn: Api, more: Partial<DelegationInput> = {})
     task_description: 'Review the patch.',
     ...more,
     trajectory_id:
-      more.trajectory_id ??
-      (await cairn.trajectories.create({ name: 'task', agent_id: 'ann' })).trajectory_id,
+      more.trajectory_id ?? (await cairn.trajectories.create({ name: 'task', agent_id: 'ann' })).trajectory_id,
   });
 
 /** The same, accepted by bob. */

@@ -9,12 +9,7 @@ export interface Parts {
   readonly variables?: Snapshot['context']['variables'];
 }
 
-export const snapshotOf = ({
-  thoughts = [],
-  calls = [],
-  messages = [],
-  variables = {},
-}: Parts = {}): Snapshot => ({
+export const snapshotOf = ({ thoughts = [], calls = [], messages = [], variables = {} }: Parts = {}): Snapshot => ({
   thought_chain: { steps: [...thoughts] },
   context: { messages: messages.map((content) => ({ role: 'user', content })), variables },
   tool_state: { pending: [], completed: [...calls] },

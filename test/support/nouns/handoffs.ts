@@ -37,17 +37,13 @@ export async function someTeam(test: TestStore): Promise<Team> {
 type HandoffInput = Parameters<Api['handoffs']['create']>[0];
 
 /** An offer of ann's to bob, of a trajectory of its own unless one is named. */
-export const someHandoff = async (
-  { cairn }: Pick<Team, 'cairn'>,
-  more: Partial<HandoffInput> = {},
-): Promise<Handoff> =>
+export const someHandoff = async ({ cairn }: Pick<Team, 'cairn'>, more: Partial<HandoffInput> = {}): Promise<Handoff> =>
   cairn.handoffs.create({
     from_agent_id: 'ann',
     to_agent_id: 'bob',
     ...more,
     trajectory_id:
-      more.trajectory_id ??
-      (await cairn.trajectories.create({ name: 'task', agent_id: 'ann' })).trajectory_id,
+      more.trajectory_id ?? (await cairn.trajectories.create({ name: 'task', agent_id: 'ann' })).trajectory_id,
   });
 
 /** The former owners of a trajectory. */

@@ -170,7 +170,6 @@ export async function addNote(
   name = 'note',
 ): Promise<string> {
   const note_id = await addVersion(store, tenant, 'note', null, 'note', name);
-  for (const id of trajectory_ids)
-    await addEdge(store, tenant, 'DerivedFrom', ['Note', note_id], ['Trajectory', id]);
+  for (const id of trajectory_ids) await addEdge(store, tenant, 'DerivedFrom', ['Note', note_id], ['Trajectory', id]);
   return note_id;
 }

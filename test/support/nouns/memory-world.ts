@@ -48,8 +48,7 @@ const makers: Record<Exclude<Kind, 'Turn'>, (cairn: Api, place: Place) => Promis
     const note = { agent_id, source_trajectory_ids, note_type: 'Fact', title: 't', content: SAID };
     return (await cairn.notes.create(note)).note_id;
   },
-  Card: async (cairn, { agent_id }) =>
-    (await cairn.cards.add({ author_id: agent_id, content: SAID })).card_id,
+  Card: async (cairn, { agent_id }) => (await cairn.cards.add({ author_id: agent_id, content: SAID })).card_id,
   Packet: async (cairn, { agent_id, trajectory_id }) => {
     const metadata = { agent: agent_id };
     const packet = { packet_type: 'said', payload: { SAID }, thread_id: trajectory_id, metadata };
@@ -64,8 +63,7 @@ const makers: Record<Exclude<Kind, 'Turn'>, (cairn: Api, place: Place) => Promis
 
 /** By a key without an agent, which names ann and bob; ann must be registered. */
 export async function makeWorld(cairn: Api): Promise<World> {
-  const task = async (agent_id: string) =>
-    (await cairn.trajectories.create({ name: 'task', agent_id })).trajectory_id;
+  const task = async (agent_id: string) => (await cairn.trajectories.create({ name: 'task', agent_id })).trajectory_id;
   const trajectories = { hers: await task('ann'), current: await task('bob'), his: await task('bob') };
   await cairn.agents.update({ agent_id: 'ann', current_trajectory_id: trajectories.current });
   const places: Record<Standing, Place> = {

@@ -66,8 +66,7 @@ export async function openPost(test: TestStore): Promise<Post> {
       const to = more.to_agent_type === undefined ? { to_agent_id: 'bob' } : {};
       return cairn.messages.send({ from_agent_id: 'ann', message_type: 'note', ...to, ...more, payload });
     },
-    take: async (agent_id, more = {}) =>
-      payloads((await cairn.messages.receive({ agent_id, ...more })).messages),
+    take: async (agent_id, more = {}) => payloads((await cairn.messages.receive({ agent_id, ...more })).messages),
   };
 }
 

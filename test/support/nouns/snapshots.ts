@@ -89,10 +89,9 @@ const list = <T>(element: fc.Arbitrary<T>) => fc.array(element, { maxLength: 5 }
 
 export const snapshot: fc.Arbitrary<Snapshot> = fc.record(
   {
-    thought_chain: some<Required<Snapshot['thought_chain']>, 'steps'>(
-      { current_step_id: id, steps: list(thought) },
-      ['steps'],
-    ),
+    thought_chain: some<Required<Snapshot['thought_chain']>, 'steps'>({ current_step_id: id, steps: list(thought) }, [
+      'steps',
+    ]),
     context: some<Required<Snapshot['context']>, 'messages' | 'variables'>(
       { messages: list(message), variables: jsonObject, memory: list(memoryEntry) },
       ['messages', 'variables'],

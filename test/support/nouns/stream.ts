@@ -21,11 +21,7 @@ export interface Followed {
 }
 
 /** What the stream gives up to and with the first packet that fits. Fails when it does not come. */
-export async function followUntil(
-  cairn: Api,
-  input: Follow,
-  last: (packet: Packet) => boolean,
-): Promise<Followed[]> {
+export async function followUntil(cairn: Api, input: Follow, last: (packet: Packet) => boolean): Promise<Followed[]> {
   const followed: Followed[] = [];
   for await (const { token, packet } of cairn.events.follow(input, { signal: AbortSignal.timeout(10_000) })) {
     if (packet === null) continue;
@@ -43,5 +39,4 @@ export async function followToNow(cairn: Api, after: string, writer: Api = cairn
 }
 
 /** A moment on the store's own clock. */
-export const inFuture = (test: TestStore, ms: number): string =>
-  new Date(test.store.driver.now() + ms).toISOString();
+export const inFuture = (test: TestStore, ms: number): string => new Date(test.store.driver.now() + ms).toISOString();

@@ -21,9 +21,5 @@ export async function plantHandoffs(cairn: Api, secret: string) {
   };
   const { handoff_id } = await offer();
   const accepted = await cairn.handoffs.accept({ handoff_id: (await offer()).handoff_id });
-  return {
-    handoff_id,
-    to_agent_id,
-    'handoffs.complete': { handoff_id: accepted.handoff_id },
-  };
+  return { handoff_id, to_agent_id, 'handoffs.complete': { handoff_id: accepted.handoff_id } };
 }

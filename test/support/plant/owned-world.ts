@@ -13,23 +13,12 @@ export interface Owner {
 
 const SNAPSHOT = (secret: string) => ({
   thought_chain: {
-    steps: [
-      {
-        id: 'thought',
-        type: 'planning' as const,
-        content: secret,
-        confidence: 0.5,
-        children: [],
-        timestamp: 1,
-      },
-    ],
+    steps: [{ id: 'thought', type: 'planning' as const, content: secret, confidence: 0.5, children: [], timestamp: 1 }],
   },
   context: { messages: [{ role: 'user' as const, content: secret }], variables: { about: secret } },
   tool_state: {
     pending: [],
-    completed: [
-      { tool_id: 'shell', arguments: {}, result: secret, success: false, duration_ms: 5, timestamp: 1 },
-    ],
+    completed: [{ tool_id: 'shell', arguments: {}, result: secret, success: false, duration_ms: 5, timestamp: 1 }],
   },
 });
 

@@ -6,10 +6,5 @@ export async function plantMemory(cairn: Api, secret: string): Promise<Record<st
   await cairn.memory.remember({ text: secret, tags: [secret], speaker: secret });
   await cairn.memory.remember({ text: secret, as: 'turn' });
   const asked = { query: secret };
-  return {
-    'search.query': asked,
-    'notes.search': asked,
-    'artifacts.search': asked,
-    'memory.recall': asked,
-  };
+  return { 'search.query': asked, 'notes.search': asked, 'artifacts.search': asked, 'memory.recall': asked };
 }

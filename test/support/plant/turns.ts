@@ -18,11 +18,7 @@ export async function plantTurns(cairn: Api, secret: string): Promise<Record<str
   const done = await cairn.pmo.delegate_async({ ...target, handover: name });
   if (forked.status !== 'accepted' || done.status !== 'accepted') throw new Error('nothing was dispatched');
   const { agent_turn_id, agent_id } = done;
-  const { agent_turn } = await cairn.agent_turns.claim({
-    worker_id: 'worker-1',
-    agent_turn_id,
-    lease_ms: DAY_MS,
-  });
+  const { agent_turn } = await cairn.agent_turns.claim({ worker_id: 'worker-1', agent_turn_id, lease_ms: DAY_MS });
   await cairn.agents.update({ agent_id, offline_after_ms: 7 * DAY_MS });
   const { turn_epoch } = agent_turn!;
   const metadata = { type: 'agent.thought', role: 'assistant' };
@@ -30,9 +26,7 @@ export async function plantTurns(cairn: Api, secret: string): Promise<Record<str
   await cairn.agent_turns.hydrate({ agent_turn_id, turn_epoch });
   return {
     profile_name,
-    ...Object.fromEntries(
-      ['get', 'save', 'delete'].map((verb) => [`profiles.${verb}`, { name: profile_name }]),
-    ),
+    ...Object.fromEntries(['get', 'save', 'delete'].map((verb) => [`profiles.${verb}`, { name: profile_name }])),
     ...Object.fromEntries(['get', 'save', 'delete'].map((verb) => [`handovers.${verb}`, { name }])),
     batch_id: forked.batch_id,
     agent_turn_id,

@@ -6,9 +6,7 @@ const KB = 1000;
 /** Texts of a given length that are hard to read: for tokenizers, sentence splitters and patterns that backtrack. */
 export const texts = {
   words: (length) =>
-    'The quick brown fox jumps over the lazy dog near the river bank. '
-      .repeat(length / 66 + 1)
-      .slice(0, length),
+    'The quick brown fox jumps over the lazy dog near the river bank. '.repeat(length / 66 + 1).slice(0, length),
   one_word: (length) => 'a'.repeat(length),
   backticks: (length) => '`'.repeat(length),
   backtick_lines: (length) => '```\n'.repeat(length / 4),
@@ -57,8 +55,7 @@ const post = async ({ url }, path, body, headers = {}) => {
   return answer.status;
 };
 
-const facts = (count) =>
-  Array.from({ length: count }, (_, i) => `Anna${i} lives in City${(i * 7) % 100}.`).join(' ');
+const facts = (count) => Array.from({ length: count }, (_, i) => `Anna${i} lives in City${(i * 7) % 100}.`).join(' ');
 
 /** What a hostile caller can store, then ask about. */
 const comparison = (name, notes, length) => ({
@@ -107,11 +104,7 @@ const bodies = [
 const FORMATS = ['markdown', 'messages', 'xml', 'json'];
 
 const onText = (name, text) => [
-  {
-    name: `remember ${name}`,
-    prepare: () => ({}),
-    run: ({ cairn }) => cairn.memory.remember({ text }),
-  },
+  { name: `remember ${name}`, prepare: () => ({}), run: ({ cairn }) => cairn.memory.remember({ text }) },
   {
     name: `turn, summarize, extract of ${name}`,
     prepare: ({ cairn }) => newScope(cairn),
@@ -169,8 +162,7 @@ const executions = [
     name: 'export 1,266 checkpoints',
     prepare: async ({ cairn }) => {
       const { execution_id } = await cairn.executions.create({ agent_id: 'runner', name: 'long' });
-      for (let i = 1; i <= 1266; i++)
-        await cairn.checkpoints.create({ execution_id, snapshot: snapshotOf(i) });
+      for (let i = 1; i <= 1266; i++) await cairn.checkpoints.create({ execution_id, snapshot: snapshotOf(i) });
       return { execution_id };
     },
     run: async ({ cairn, url }, { execution_id }) => {
@@ -214,9 +206,7 @@ const executions = [
     prepare: async ({ cairn }) => {
       const { execution_id } = await cairn.executions.create({ agent_id: 'runner', name: 'diff' });
       const one = snapshotOf(1);
-      one.context.variables = Object.fromEntries(
-        Array.from({ length: 20_000 }, (_, i) => [`v${i}`, texts.words(300)]),
-      );
+      one.context.variables = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`v${i}`, texts.words(300)]));
       const other = structuredClone(one);
       for (const key of Object.keys(other.context.variables)) other.context.variables[key] += '!';
       return { execution_id, one, other };
@@ -233,9 +223,7 @@ const executions = [
 const rows = [
   {
     name: 'batches of 1,000 cards of 8 KB',
-    prepare: () => ({
-      cards: Array.from({ length: 1000 }, (_, i) => ({ content: `${i} ${texts.words(7800)}` })),
-    }),
+    prepare: () => ({ cards: Array.from({ length: 1000 }, (_, i) => ({ content: `${i} ${texts.words(7800)}` })) }),
     run: ({ cairn }, input) => cairn.cards.add_batch(input),
   },
   {
@@ -315,11 +303,7 @@ const rows = [
       });
       const turn = agent_turns?.[0] ?? turns?.[0] ?? one.agent_turn ?? one;
       for (const format of ['openai', 'anthropic'])
-        await cairn.agent_turns.hydrate({
-          agent_turn_id: turn.agent_turn_id,
-          turn_epoch: turn.turn_epoch,
-          format,
-        });
+        await cairn.agent_turns.hydrate({ agent_turn_id: turn.agent_turn_id, turn_epoch: turn.turn_epoch, format });
       await cairn.agent_turns.replay({ agent_turn_id: turn.agent_turn_id });
     },
   },
@@ -332,11 +316,7 @@ const rows = [
           atomic: true,
           items: Array.from({ length: 1000 }, (_, n) => ({
             operation: 'create',
-            create: {
-              scope_id: scope.scope_id,
-              role: n % 2 ? 'User' : 'Assistant',
-              content: `${facts(20)} ${i} ${n}`,
-            },
+            create: { scope_id: scope.scope_id, role: n % 2 ? 'User' : 'Assistant', content: `${facts(20)} ${i} ${n}` },
           })),
         });
       return scope;
@@ -392,17 +372,11 @@ const others = [
     prepare: async ({ cairn }) => {
       const { execution_id } = await cairn.executions.create({ agent_id: 'runner', name: 'fat' });
       const snapshot = snapshotOf(1);
-      snapshot.context.messages = Array.from({ length: 4 }, () => ({
-        role: 'user',
-        content: texts.words(7_000_000),
-      }));
+      snapshot.context.messages = Array.from({ length: 4 }, () => ({ role: 'user', content: texts.words(7_000_000) }));
       return { execution_id, snapshot };
     },
     run: async ({ cairn }, { execution_id, snapshot }) => {
-      const { id } = await cairn.checkpoints.create(
-        { execution_id, snapshot },
-        { idempotency_key: execution_id },
-      );
+      const { id } = await cairn.checkpoints.create({ execution_id, snapshot }, { idempotency_key: execution_id });
       const read = await cairn.checkpoints.get({ checkpoint_id: id });
       await cairn.checkpoints.import({ checkpoint: read });
       await cairn.executions.export({ execution_id });
@@ -457,10 +431,12 @@ const others = [
       for (const from of [0, 1000])
         await cairn.edges.batch({
           atomic: true,
-          items: ids.slice(from, from + 999).map((id, i) => ({
-            operation: 'create',
-            create: { edge_type: 'DerivedFrom', participants: [note(ids[from + i + 1]), note(id)] },
-          })),
+          items: ids
+            .slice(from, from + 999)
+            .map((id, i) => ({
+              operation: 'create',
+              create: { edge_type: 'DerivedFrom', participants: [note(ids[from + i + 1]), note(id)] },
+            })),
         });
       await cairn.edges.traverse({ entity_type: 'Note', entity_id: ids[500], max_depth: 20, limit: 1000 });
     },
@@ -540,8 +516,7 @@ const others = [
     prepare: async ({ cairn }) =>
       (await cairn.notes.create({ note_type: 'Fact', title: 'long', content: texts.words(900_000) })).note_id,
     run: async ({ cairn }, note_id) => {
-      for (let i = 0; i < 10; i++)
-        await cairn.notes.update({ note_id, content: `${i} ${texts.words(900_000)}` });
+      for (let i = 0; i < 10; i++) await cairn.notes.update({ note_id, content: `${i} ${texts.words(900_000)}` });
       await cairn.notes.history({ note_id });
       await cairn.notes.get({ note_id });
     },

@@ -16,11 +16,7 @@ interface Shown {
 function replyTo({ messages, tools }: Shown): { status: number; body: object } {
   const last = messages.at(-1)!;
   if (last.role !== 'tool') {
-    const call = {
-      id: 'call_1',
-      type: 'function',
-      function: { name: tools[0]!.function.name, arguments: '{}' },
-    };
+    const call = { id: 'call_1', type: 'function', function: { name: tools[0]!.function.name, arguments: '{}' } };
     return { status: 200, body: { role: 'assistant', content: null, tool_calls: [call] } };
   }
   const asked = messages.at(-2)?.tool_calls?.some(({ id }) => id === last.tool_call_id);
@@ -40,8 +36,5 @@ export async function chatEndpoint(): Promise<{ url: string; close(): Promise<vo
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/v1`,
-    close: () => new Promise((closed) => server.close(() => closed())),
-  };
+  return { url: `http://127.0.0.1:${port}/v1`, close: () => new Promise((closed) => server.close(() => closed())) };
 }

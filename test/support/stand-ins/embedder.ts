@@ -14,22 +14,7 @@ const MEANINGS = [
 ];
 
 const WORDS = /[\p{L}\p{N}]+/gu;
-const EMPTY = new Set([
-  'the',
-  'a',
-  'an',
-  'my',
-  'our',
-  'is',
-  'was',
-  'who',
-  'what',
-  'which',
-  'has',
-  'about',
-  'of',
-  'in',
-]);
+const EMPTY = new Set(['the', 'a', 'an', 'my', 'our', 'is', 'was', 'who', 'what', 'which', 'has', 'about', 'of', 'in']);
 
 function directionOf(word: string): number {
   const meaning = MEANINGS.findIndex((words) => words.includes(word));
@@ -41,8 +26,7 @@ function directionOf(word: string): number {
 
 export function vectorOf(text: string): number[] {
   const vector = Array<number>(DIMENSIONS).fill(0);
-  for (const [word] of text.toLowerCase().matchAll(WORDS))
-    if (!EMPTY.has(word)) vector[directionOf(word)]! += 1;
+  for (const [word] of text.toLowerCase().matchAll(WORDS)) if (!EMPTY.has(word)) vector[directionOf(word)]! += 1;
   return vector;
 }
 

@@ -1,5 +1,4 @@
 /** A real driver with faults, wrapped from outside: the nth statement of chosen writes fails, or the journal does. */
-
 import type { WakeListener, WriteOptions } from '#cairn/driver/driver.js';
 import type { Driver, Journal, Query, Sql, Tx } from '#cairn/driver/index.js';
 
@@ -132,8 +131,7 @@ export class InterleavingDriver extends FaultyDriver {
       run: (query) => reach(query).then(() => tx.run(query)),
       send: (query) => reach(query).then(() => tx.send(query)),
       returning: <R>(query: Sql) => reach(query).then(() => tx.returning<R>(query)),
-      insert: (table, rows) =>
-        reach({ parts: [`INSERT INTO ${table.name}`] }).then(() => tx.insert(table, rows)),
+      insert: (table, rows) => reach({ parts: [`INSERT INTO ${table.name}`] }).then(() => tx.insert(table, rows)),
       get journalled() {
         return tx.journalled;
       },

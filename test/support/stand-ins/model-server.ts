@@ -64,22 +64,14 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(text);
 }
 
-function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  behaviour: Behaviour,
-  body: unknown,
-): void {
+function answer(request: IncomingMessage, response: ServerResponse, behaviour: Behaviour, body: unknown): void {
   if (behaviour === 'hang') return;
   if (behaviour === 'hang up') {
     request.socket.destroy();
     return;
   }
   if (behaviour !== 'endless' && 'status' in behaviour) {
-    const told = {
-      error: { type: 'bad', message: `no, ${request.headers.authorization ?? ''}` },
-      type: 'error',
-    };
+    const told = { error: { type: 'bad', message: `no, ${request.headers.authorization ?? ''}` }, type: 'error' };
     response.writeHead(behaviour.status, { 'content-type': 'application/json', ...behaviour.headers });
     response.end(JSON.stringify(told));
     return;
@@ -90,8 +82,7 @@ function answer(
     return;
   }
   if ('raw' in behaviour) response.end(behaviour.raw);
-  else if (request.url!.endsWith('/messages'))
-    response.end(JSON.stringify(asAnthropic(behaviour.text, body)));
+  else if (request.url!.endsWith('/messages')) response.end(JSON.stringify(asAnthropic(behaviour.text, body)));
   else response.end(JSON.stringify(asOpenAi(behaviour.text)));
 }
 
@@ -121,9 +112,7 @@ function asAnthropic(text: string, body: unknown) {
     role: 'assistant',
     model: 'stand-in',
     content: [
-      call
-        ? { type: 'tool_use', id: 'tool-1', name: 'json', input: JSON.parse(text) }
-        : { type: 'text', text },
+      call ? { type: 'tool_use', id: 'tool-1', name: 'json', input: JSON.parse(text) } : { type: 'text', text },
     ],
     stop_reason: call ? 'tool_use' : 'end_turn',
     stop_sequence: null,

@@ -1,10 +1,5 @@
 /** Stands for a store where only what a run sends matters: takes checkpoints one by one, in memory, and checks their form. */
-import {
-  type Checkpoint,
-  type CheckpointSummary,
-  checkpoint,
-  type Execution,
-} from '#cairn/checkpoints/contract.js';
+import { type Checkpoint, type CheckpointSummary, checkpoint, type Execution } from '#cairn/checkpoints/contract.js';
 import { newId } from '#cairn/kernel/contract.js';
 import { CairnError } from '#cairn/kernel/index.js';
 import type { RunStore } from '#cairn/runtime/index.js';
@@ -56,8 +51,7 @@ export function recordingStore(): RecordingStore {
     executions: {
       async create(input) {
         const execution_id = input?.execution_id ?? newId();
-        const made =
-          executionsById.get(execution_id) ?? newExecution(execution_id, input?.agent_id ?? 'agent');
+        const made = executionsById.get(execution_id) ?? newExecution(execution_id, input?.agent_id ?? 'agent');
         executionsById.set(execution_id, made);
         return made;
       },
@@ -73,14 +67,11 @@ export function recordingStore(): RecordingStore {
           await self.gate;
           const fault = faults.shift();
           if (fault) throw fault;
-          const siblings = stored.filter(
-            ({ parent }) => parent?.checkpoint_id === made.parent?.checkpoint_id,
-          );
+          const siblings = stored.filter(({ parent }) => parent?.checkpoint_id === made.parent?.checkpoint_id);
           if (made.parent) made.parent.is_branch = siblings.length > 0;
           sent.push(input);
           stored.push(made);
-          if (executionsById.has(made.execution_id))
-            change(made.execution_id, { latest_checkpoint_id: made.id });
+          if (executionsById.has(made.execution_id)) change(made.execution_id, { latest_checkpoint_id: made.id });
           return summaryOf(made);
         } finally {
           underWay--;

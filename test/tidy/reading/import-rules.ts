@@ -57,9 +57,7 @@ export function roleOrderViolations(tree: Tree): string[] {
       .filter((way) => {
         const end = way.at(-1)!;
         const other = roleOf(end);
-        return (
-          folderOf(end) === folderOf(start) && other !== undefined && !ROLE_IMPORTS[role].includes(other)
-        );
+        return folderOf(end) === folderOf(start) && other !== undefined && !ROLE_IMPORTS[role].includes(other);
       })
       .map((way) => way.join(' → '));
   });

@@ -17,10 +17,7 @@ export const importsOf = remembered((source: string): readonly Import[] => {
   const { text, bare } = codeOf(source);
   const statements = [...text.matchAll(STATEMENT)]
     .filter((match) => bare.startsWith(match[2]!, match.index + match[1]!.length))
-    .map((match) => ({
-      specifier: match[5]!,
-      isLoaded: match[3] === undefined,
-    }));
+    .map((match) => ({ specifier: match[5]!, isLoaded: match[3] === undefined }));
   const calls = [...text.matchAll(CALL)]
     .filter((match) => bare.startsWith('import', match.index))
     .map((match) => ({ specifier: match[2]!, isLoaded: false }));

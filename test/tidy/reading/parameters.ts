@@ -39,8 +39,7 @@ function itemsFrom(bare: string, open: number): { items: string[]; end: number }
 /** `name: type`, `name?: type`, `name = value`, `...rest: type`, and patterns instead of names. An argument is none of these. */
 function isParameter(item: string): boolean {
   const name = item.replace(/^(?:(?:public|private|protected|readonly)\s+)*(?:\.\.\.)?/, '');
-  if (name[0] === '{' || name[0] === '[')
-    return /^\s*[:=](?![=>])/.test(name.slice(itemsFrom(name, 0).end + 1));
+  if (name[0] === '{' || name[0] === '[') return /^\s*[:=](?![=>])/.test(name.slice(itemsFrom(name, 0).end + 1));
   return /^[\w$]+\??\s*[:=](?![=>])/.test(name);
 }
 
@@ -69,9 +68,6 @@ export function longParameterLists(tree: Tree): string[] {
   return [...tree].flatMap(([path, text]) =>
     signaturesOf(text)
       .filter(({ parameters }) => parameters > MOST_PARAMETERS)
-      .map(
-        ({ index, name, parameters }) =>
-          `${path}:${lineOf(text, index)} ${name} has ${parameters} parameters`,
-      ),
+      .map(({ index, name, parameters }) => `${path}:${lineOf(text, index)} ${name} has ${parameters} parameters`),
   );
 }

@@ -65,13 +65,7 @@ export function statementsOf(source: string): Statement[] {
     const { text, expressions } = readTemplate(source, match.index + match[0].length);
     // FOR UPDATE locks what another word reads; json_each reads a column.
     const touches = TOUCHES.test(text.replaceAll('FOR UPDATE', '').replaceAll('FROM json_each(', ''));
-    return {
-      tag: match[1]!,
-      line: source.slice(0, match.index).split('\n').length,
-      text,
-      expressions,
-      touches,
-    };
+    return { tag: match[1]!, line: source.slice(0, match.index).split('\n').length, text, expressions, touches };
   });
 }
 

@@ -22,7 +22,6 @@ export const tablesNamed = remembered((source: string): ReadonlySet<string> => {
   const named = new Set<string>();
   for (const pattern of [BEHIND_KEYWORD, FRAGMENT, DESCRIBED, QUOTED])
     for (const [, word, other] of text.matchAll(pattern)) named.add((word ?? other)!);
-  for (const [, list] of text.matchAll(IN_LIST))
-    for (const [, word] of list!.matchAll(/,\s*(\w+)/g)) named.add(word!);
+  for (const [, list] of text.matchAll(IN_LIST)) for (const [, word] of list!.matchAll(/,\s*(\w+)/g)) named.add(word!);
   return named;
 });

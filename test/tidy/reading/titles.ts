@@ -9,11 +9,9 @@ export const isTidy = (path: string): boolean => path.startsWith('test/tidy/');
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-export const isConformance = (path: string): boolean =>
-  !isTidy(path) && /^[^.]+\.test\.ts$/.test(nameOf(path));
+export const isConformance = (path: string): boolean => !isTidy(path) && /^[^.]+\.test\.ts$/.test(nameOf(path));
 
-export const conformanceSuites = (tree: Tree): Tree =>
-  new Map([...tree].filter(([path]) => isConformance(path)));
+export const conformanceSuites = (tree: Tree): Tree => new Map([...tree].filter(([path]) => isConformance(path)));
 
 /** Names that are none of the known forms: `x.test.ts`, `x.<kind>.test.ts`. */
 export const misnamedTests = (tree: Tree): string[] =>

@@ -119,9 +119,7 @@ function ofVoice(sentence: string, voice: Voice): string {
   if (will) return `${name} will ${ofSpeaker(rest!)}`;
   const [verb, ...others] = rest!.split(' ');
   const told =
-    /^(?:am|have)$/i.test(verb!) || (!IRREGULAR_START.test(verb!) && isPresent(verb!))
-      ? conjugated(verb!)
-      : verb!;
+    /^(?:am|have)$/i.test(verb!) || (!IRREGULAR_START.test(verb!) && isPresent(verb!)) ? conjugated(verb!) : verb!;
   return `${name} ${told} ${ofSpeaker(others.join(' '))}`;
 }
 

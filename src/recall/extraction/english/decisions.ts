@@ -13,19 +13,13 @@ const DOING = `${CHOOSING}|${UNDER_WAY}|drop|deprecate|remove|replace|support|sh
 const DECIDED =
   /^(?:we|i|the team)(?:'ve| have| had)? (?:all |both |finally |now |just |already )*(?:decided|agreed|chosen|chose|opted|settled|voted) (not to|against|to|on|for|that we(?:'ll| will)|that) (.+)$/i;
 const DECISION_IS = /^(?:the|our)(?: final)? decision (?:is|was) (not to|to) (.+)$/i;
-const WILL = new RegExp(
-  `^we(?:'ll| will|'re going to| are going to|'re| are) (not |no longer )?(${DOING}) (.+)$`,
-  'i',
-);
+const WILL = new RegExp(`^we(?:'ll| will|'re going to| are going to|'re| are) (not |no longer )?(${DOING}) (.+)$`, 'i');
 const WONT = new RegExp(`^we (?:won't|will not|'re not going to|are not going to) (${DOING}) (.+)$`, 'i');
 const NO_LONGER = new RegExp(
   `^we (?:no longer (${DOING}) (.+)|(?:don't|do not) (${DOING}) (.+) (?:any ?more|any longer))$`,
   'i',
 );
-const LETS = new RegExp(
-  `^let's (?:just |all )?(not )?(${CHOOSING}|drop|postpone|name|call|rename) (.+)$`,
-  'i',
-);
+const LETS = new RegExp(`^let's (?:just |all )?(not )?(${CHOOSING}|drop|postpone|name|call|rename) (.+)$`, 'i');
 
 /** "Let's move to the next topic": of the talk itself. */
 const OF_TALK =
@@ -52,8 +46,7 @@ const CHOSE =
   /^(?:we|the team)(?:'ve| have)? (?:all |both |finally |now |just |already )*(?:chosen|chose|picked|selected|adopted) ((?:the |an? )?[A-Z`\d].*)$/;
 
 /** "Decision: use gRPC", "we decided: Postgres": what stands behind the colon was decided, however it is said. */
-const LABEL =
-  /^(?:(?:the |our )?(?:final )?decision|(?:we(?:'ve| have)? )?(?:decided|agreed)|resolved): (.+)$/i;
+const LABEL = /^(?:(?:the |our )?(?:final )?decision|(?:we(?:'ve| have)? )?(?:decided|agreed)|resolved): (.+)$/i;
 /** Nobody is named who decided it, but those who speak of it. */
 const IT_WAS = /^it (?:was|has been) (decided|agreed)(?= (?:not to|to|against|on|that) )/i;
 const REASON = /,? (?:because|since|as) .+$/i;
@@ -123,21 +116,14 @@ function willDo(negated: boolean, verb: string, rest: string): FactDraft | undef
   return decision(
     negated,
     doing,
-    sentenceOf(
-      going ? `We are ${negated ? 'not ' : ''}${doing}` : `We will ${negated ? 'not ' : ''}${doing}`,
-    ),
+    sentenceOf(going ? `We are ${negated ? 'not ' : ''}${doing}` : `We will ${negated ? 'not ' : ''}${doing}`),
     0.8,
   );
 }
 
 const CHOSEN = new RegExp(`^(?:${CHOOSING}) (.+)$`, 'i');
 
-function decision(
-  negated: boolean,
-  doing: string,
-  content: string,
-  confidence: number,
-): FactDraft | undefined {
+function decision(negated: boolean, doing: string, content: string, confidence: number): FactDraft | undefined {
   const said = doing.trim();
   if (said.split(' ').length < 2 && !negated && !/[A-Z`]/.test(said)) return undefined;
   const common = { kind: 'artifact', type: 'Decision', content, subject: 'we', negated, confidence } as const;

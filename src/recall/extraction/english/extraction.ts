@@ -61,19 +61,13 @@ export async function extractFacts(
 /** Where in the list those are that may say the same. */
 type Places = Map<string, number[]>;
 
-const NO_PERSON =
-  /\b(?:assistant|bot|agent|ai|gpt\S*|claude|gemini|llama|copilot|model|system|tool|user|human)\b/i;
+const NO_PERSON = /\b(?:assistant|bot|agent|ai|gpt\S*|claude|gemini|llama|copilot|model|system|tool|user|human)\b/i;
 
 function voiceOf(source: TextSource, names: ReadonlySet<string>): Voice {
   const speaker = source.speaker?.replace(/\s+/g, ' ').trim();
   const name = speaker && speaker.length <= 60 && !NO_PERSON.test(speaker) ? speaker : undefined;
   const role = roleOf(source);
-  return {
-    name,
-    person: role === 'user' || name !== undefined,
-    names,
-    said_at: parseDate(source.occurred_at),
-  };
+  return { name, person: role === 'user' || name !== undefined, names, said_at: parseDate(source.occurred_at) };
 }
 
 /** Who speaks, and who or what is written with a capital where no sentence begins. */

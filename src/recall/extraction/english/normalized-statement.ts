@@ -58,8 +58,7 @@ function uncontracted(word: string): readonly string[] {
   if (word === 'cannot') return ['can', 'not'];
   const negated =
     /^([a-z]+)n't$/.exec(word)?.[1] ?? /^(do|does|did|is|are|was|were|ca|wo|should|must)nt$/.exec(word)?.[1];
-  if (negated !== undefined)
-    return [{ ca: 'can', wo: 'will', sha: 'shall', ai: 'be' }[negated] ?? negated, 'not'];
+  if (negated !== undefined) return [{ ca: 'can', wo: 'will', sha: 'shall', ai: 'be' }[negated] ?? negated, 'not'];
   if (word === "let's") return ['let', 'us'];
   const [head, tail] = word.split("'") as [string, string | undefined];
   if (tail === 're' || tail === 'm') return [head, 'be'];
@@ -120,11 +119,7 @@ function oneWord(tokens: readonly Token[]): Token[] {
     if (is(token, POLITE) || (is(token, DO) && (isWord(next, 'not') || isWord(next, 'never')))) continue;
     if (isWord(token, 'never')) kept.push(plain('not'));
     // What one does not have to do one may do.
-    else if (
-      /^(?:have|has|need|needs)$/.test(token.word) &&
-      isWord(next, 'to') &&
-      !isWord(kept.at(-1), 'not')
-    ) {
+    else if (/^(?:have|has|need|needs)$/.test(token.word) && isWord(next, 'to') && !isWord(kept.at(-1), 'not')) {
       kept.push(plain('must'));
       at++;
     } else kept.push(token);
@@ -170,10 +165,7 @@ function isTense(token: Token, [next, after]: readonly (Token | undefined)[]): b
   if (!next || next.literal) return false;
   if (is(token, BE)) return !is(token, PAST) && /...ing$/.test(next.word);
   if (!is(token, HAVE)) return false;
-  return (
-    isWord(next, 'been') ||
-    (isInflected(next.word) && (!after || is(after, ARTICLES) || is(after, NO_SUBJECT)))
-  );
+  return isWord(next, 'been') || (isInflected(next.word) && (!after || is(after, ARTICLES) || is(after, NO_SUBJECT)));
 }
 
 function keyOf({ word, literal }: Token, at: number): string {

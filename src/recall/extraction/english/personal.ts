@@ -12,16 +12,11 @@ const favourites: FactRule = (sentence, voice) => {
   const [, kind, all] = found as unknown as [string, string, string];
   const value = firstClause(all);
   if (keyOf(value) === '' || / (?:ones?|things?|parts?|way|memory|moments?)$/i.test(kind)) return undefined;
-  return noteOf(
-    voice,
-    'Preference',
-    `${possessive(subjectName(voice.name))} ${kind} is ${ofSpeaker(value)}`,
-    {
-      slot: `is:${keyOf(kind.replace(/^favou?rite/i, 'favorite'))}`,
-      value,
-      confidence: 0.9,
-    },
-  );
+  return noteOf(voice, 'Preference', `${possessive(subjectName(voice.name))} ${kind} is ${ofSpeaker(value)}`, {
+    slot: `is:${keyOf(kind.replace(/^favou?rite/i, 'favorite'))}`,
+    value,
+    confidence: 0.9,
+  });
 };
 
 const RELATIVES =
@@ -82,11 +77,7 @@ const LIFE: readonly LifeForm[] = [
   { form: /^(?:currently |now )?work (?:at|for) (.+)$/i, slot: 'works', solid: true },
   { form: /^(?:currently |now )?work as (an? .+)$/i, slot: 'occupation', solid: false },
   { form: /^am (?:an? )?(vegan|vegetarian|pescatarian|diabetic)$/i, slot: 'state', solid: false },
-  {
-    form: new RegExp(`^am (an? ${JOBS}(?: (?:at|for|in|by|from) .+)?)$`, 'i'),
-    slot: 'occupation',
-    solid: false,
-  },
+  { form: new RegExp(`^am (an? ${JOBS}(?: (?:at|for|in|by|from) .+)?)$`, 'i'), slot: 'occupation', solid: false },
   { form: /^am (allergic to .+)$/i, slot: 'allergic', solid: false },
   {
     form: /^am ((?:vegan|vegetarian|pescatarian|diabetic|celiac|lactose[- ]intolerant|left-handed|right-handed|colou?r[- ]?blind|dyslexic|married|divorced|retired)(?: to .+)?)$/i,
@@ -155,8 +146,7 @@ const namedRelatives: FactRule = (sentence, voice) => {
 /** "Call me Monday", "call me Back": when or how, whatever its capital. */
 const NO_NICKNAME =
   /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|tomorrow|tonight|now|soon|sooner|later|maybe|back|again|anytime|whenever|when|if|once|first|before|after|asap|a\.s\.a\.p\.?|right|early|late|immediately|directly|instead|please|at|on|in|by|from|this|next|every|any|up|out|over|morning|noon|afternoon|evening|names)\b/i;
-const CALLED =
-  /^(?:please )?(?:just )?call me ((?:\p{Lu}[\p{L}.'-]*)(?: \p{Lu}[\p{L}.'-]*)?)(?: instead of .+)?$/u;
+const CALLED = /^(?:please )?(?:just )?call me ((?:\p{Lu}[\p{L}.'-]*)(?: \p{Lu}[\p{L}.'-]*)?)(?: instead of .+)?$/u;
 
 /** "Call me Max". */
 const called = (sentence: string, voice: Voice): FactDraft | undefined => {

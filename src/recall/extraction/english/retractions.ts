@@ -26,8 +26,7 @@ function ofOneself(sentence: string, name: string, over: boolean): Denied | unde
   const found = I_DO_NOT.exec(sentence);
   if (!found) return undefined;
   const [, longer, verb, rest] = found as unknown as [string, string | undefined, string, string];
-  const does =
-    over || longer !== undefined ? `no longer ${conjugated(verb)}` : `doesn't ${verb.toLowerCase()}`;
+  const does = over || longer !== undefined ? `no longer ${conjugated(verb)}` : `doesn't ${verb.toLowerCase()}`;
   return { said: `I ${verb} ${rest}`, content: `${name} ${does} ${ofSpeaker(rest)}` };
 }
 

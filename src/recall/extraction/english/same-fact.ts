@@ -69,10 +69,7 @@ function replaces(a: Slotted, b: Slotted): boolean {
   return old.stems.size > 0 && overlap(old, value) === 1;
 }
 
-function byWording(
-  { content: a, subject }: ComparableFact,
-  { content: b, ...fact }: ComparableFact,
-): FactRelation {
+function byWording({ content: a, subject }: ComparableFact, { content: b, ...fact }: ComparableFact): FactRelation {
   if (Math.max(a.length, b.length) > LONGEST_STATEMENT) return a === b ? 'same' : 'different';
   const one = saidIn(a);
   const other = saidIn(b);

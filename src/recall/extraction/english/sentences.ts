@@ -65,8 +65,7 @@ export function plainSentence(raw: string): PlainSentence | undefined {
 
 /** A form to be filled in. */
 const PLACEHOLDER = /\[[^\]]*\]|<[^>]+>|\bX{2,}\b|_{3,}/;
-const REQUEST =
-  /,? (?:and |so |but )?(?:(?:can|could|would|will) you|how (?:can|do|should|would) (?:i|we)) .+\?$/i;
+const REQUEST = /,? (?:and |so |but )?(?:(?:can|could|would|will) you|how (?:can|do|should|would) (?:i|we)) .+\?$/i;
 
 /** "I live in Rome, can you find a dentist?" asks, but says something first. */
 function beforeRequest(text: string): string {

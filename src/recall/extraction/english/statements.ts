@@ -40,5 +40,4 @@ export function overlap(a: Statement, b: Statement): number {
 }
 
 /** Both say the same, if their words are alike: neither another number, nor the contrary. */
-export const agree = (a: Statement, b: Statement): boolean =>
-  a.negated === b.negated && a.numbers === b.numbers;
+export const agree = (a: Statement, b: Statement): boolean => a.negated === b.negated && a.numbers === b.numbers;

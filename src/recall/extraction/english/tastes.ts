@@ -57,8 +57,9 @@ function thirdPerson(verb: string): string {
 
 /** Dark mode or light mode: what is preferred is one of its kind, which the last word names. */
 function preferred(object: string): Pick<FactDraft, 'slot' | 'value'> {
-  const parts =
-    /^(.+?)(?: (?:to|over|rather than|instead of) (.+?))?(?: (?:for|in|when|on|with) (.+))?$/i.exec(object)!;
+  const parts = /^(.+?)(?: (?:to|over|rather than|instead of) (.+?))?(?: (?:for|in|when|on|with) (.+))?$/i.exec(
+    object,
+  )!;
   const [, what, other, purpose] = parts;
   // Of two the same slot is told by both, whichever is preferred.
   const kind = purpose ?? (other === undefined ? what!.split(' ').at(-1)! : `${what} ${other}`);
@@ -70,17 +71,10 @@ export const namedTastes: FactRule = (sentence, voice) => {
   if (!voice.person || !standsAlone(sentence)) return undefined;
   const found = NAMED_LIKES.exec(sentence);
   if (!found || PASSING.test(found[4]!) || !isPerson(found[1]!, found[3]!, voice)) return undefined;
-  const [, name, adverb, verb, all] = found as unknown as [
-    string,
-    string,
-    string | undefined,
-    string,
-    string,
-  ];
+  const [, name, adverb, verb, all] = found as unknown as [string, string, string | undefined, string, string];
   const object = objectOf(all);
   // "Anna likes my cooking": told by somebody else, it is somebody else's.
-  if (keyOf(object) === '' || /\b(?:i|me|my|mine|we|us|our)\b/i.test(withoutInitials(object)))
-    return undefined;
+  if (keyOf(object) === '' || /\b(?:i|me|my|mine|we|us|our)\b/i.test(withoutInitials(object))) return undefined;
   return {
     kind: 'note',
     type: 'Preference',

@@ -5,8 +5,7 @@ import { EVALUATIVE, isEpithet, standsAlone } from './sentences.js';
 
 const CODE_NAME = '`[^`]{1,60}`|[a-z][\\w-]*(?:[._/][\\w-]+)+|[a-z]+[A-Z]\\w*';
 /** Of whom there is one: who it is is a fact, and where he or she is no more than news. */
-const PEOPLE =
-  'CEO|CTO|CFO|COO|VP|team lead|product owner|maintainer|founder|client|customer|supplier|vendor|sponsor';
+const PEOPLE = 'CEO|CTO|CFO|COO|VP|team lead|product owner|maintainer|founder|client|customer|supplier|vendor|sponsor';
 const WHEREABOUTS = new RegExp(`\\b(?:${PEOPLE})(?: (?:for|of) .+)? is (?:in|at|on) `, 'i');
 /** What people speak of with an article, and mean only one of. */
 const KNOWN = `(?:[\\w.-]+ ){0,3}(?:apis?|APIs?|DB|CLI|SDK|CI|license key|licence key|API key|access token|contract|lease|subscription|insurance|passport|visa|endpoint|service|server|database|db|cluster|repo|repository|main branch|branch|build|pipeline|cron job|job|queue|bucket|table|schema|port|certificate|domain|deadline|budget|release|meeting|standup|stand-up|office|wifi password|password|library|package|module|frontend|backend|front end|back end|website|app|staging|production|staging environment|environment|gateway|proxy|load balancer|cache|index|dashboard|cli|sdk|config|config file|config(?:uration)? file|test suite|ci|rate limit|time-?out|limit|version|license|licence|${PEOPLE})`;

@@ -103,8 +103,7 @@ const relationOf = (word: string): string | undefined => {
 export const withForWithout = (text: string): string => text.replace(/\bwithout\b/gi, 'with');
 
 /** A word with a capital where no sentence begins; of words in capitals those that are no stress ("do NOT"). */
-const INNER_CAPITAL =
-  /(?<=[\p{L}\p{N},;)\]"'’`] |[-/("'`])(?:\p{Lu}\p{Ll}*|IT|WHO)(?![\p{L}\p{N}]|['’](?!s\b)\p{L})/gu;
+const INNER_CAPITAL = /(?<=[\p{L}\p{N},;)\]"'’`] |[-/("'`])(?:\p{Lu}\p{Ll}*|IT|WHO)(?![\p{L}\p{N}]|['’](?!s\b)\p{L})/gu;
 
 /** Written with a capital in titles, and the first always. */
 const NEVER_NAMES = new Set(['i', 'the', 'an', 'we', 'my', 'our']);
@@ -138,8 +137,7 @@ export function wordingOf(text: string): Wording {
       const stemmed = stem(word);
       relate(stemmed);
       order.push(stemmed);
-      if (previous !== undefined)
-        followers.set(previous, (followers.get(previous) ?? new Set()).add(stemmed));
+      if (previous !== undefined) followers.set(previous, (followers.get(previous) ?? new Set()).add(stemmed));
       previous = stemmed;
       continue;
     }
@@ -210,8 +208,7 @@ function isOpposed(a: Wording, b: Wording): boolean {
   for (const [relation, ours] of a.relations)
     for (const [other, theirs] of b.relations) {
       if (!OPPOSED.has(`${relation} ${other}`)) continue;
-      for (const one of ours)
-        if (theirs.has(one) && !has(b, relation, one) && !has(a, other, one)) return true;
+      for (const one of ours) if (theirs.has(one) && !has(b, relation, one) && !has(a, other, one)) return true;
     }
   return false;
 }
@@ -246,8 +243,7 @@ function isMoved(one: readonly string[], other: readonly string[]): boolean {
 function hasMore(a: Wording, b: Wording): boolean {
   for (const [relation, stems] of a.relations) {
     if (ADDING.includes(relation) && [...stems].some((one) => !isIn(b, one))) return true;
-    if (!weak.has(relation) && !b.relations.has(relation) && [...stems].some((one) => isIn(b, one)))
-      return true;
+    if (!weak.has(relation) && !b.relations.has(relation) && [...stems].some((one) => isIn(b, one))) return true;
   }
   return false;
 }
