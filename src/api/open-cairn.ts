@@ -1,5 +1,5 @@
 /** Opens a store in this process: the library, with no server. */
-import { CairnError } from '../kernel/index.js';
+import { invalid } from '../kernel/index.js';
 import type { Api } from './api.js';
 import { type Shorthands, shorthandsOn } from './shorthands.js';
 import { DEFAULT_TENANT, Store, type StoreOptions } from './store.js';
@@ -44,15 +44,12 @@ const OPTIONS: Readonly<Record<keyof OpenOptions, true>> = {
 function checkOptions(options: OpenOptions): void {
   const given: unknown = options;
   if (typeof given !== 'object' || given === null)
-    throw new CairnError('INVALID_INPUT', `openCairn takes options, such as { database: './cairn.db' }`);
+    throw invalid(`openCairn takes options, such as { database: './cairn.db' }`);
   const unknown = Object.keys(given).filter((name) => !(name in OPTIONS));
   if (unknown.length > 0)
-    throw new CairnError(
-      'INVALID_INPUT',
-      `openCairn: unknown option "${unknown[0]}": there are ${Object.keys(OPTIONS).join(', ')}`,
-    );
+    throw invalid(`openCairn: unknown option "${unknown[0]}": there are ${Object.keys(OPTIONS).join(', ')}`);
   if (typeof options.database !== 'string' || options.database === '')
-    throw new CairnError('INVALID_INPUT', 'openCairn: database must be the path of a file, or a postgres:// URL');
+    throw invalid('openCairn: database must be the path of a file, or a postgres:// URL');
 }
 
 /** Opens a store in this process. Several processes may open the same database. */

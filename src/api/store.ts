@@ -25,7 +25,7 @@ import {
 import { anyKey, findAgent, findKeyByHash, keyHash, provideAgent } from '../identity/index.js';
 import { Embedding, embedding, INDEXED_FROM, VectorIndexing, vectorIndexing } from '../index/index.js';
 import { anyId, tenantId } from '../kernel/contract.js';
-import { CairnError } from '../kernel/index.js';
+import { invalid } from '../kernel/index.js';
 import { clockAhead } from '../maintenance/index.js';
 import { AccessCounts, accessCounts } from '../memory/index.js';
 import type { Embedder } from '../providers/index.js';
@@ -89,7 +89,7 @@ export async function openDriver(options: StoreOptions): Promise<Driver> {
   // As the name of a file it would be made, and be empty.
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(options.database)?.[1];
   if (scheme !== undefined && !isPostgres(options.database))
-    throw new CairnError('INVALID_INPUT', `a database is a file or postgres://…, not ${scheme}://…`);
+    throw invalid(`a database is a file or postgres://…, not ${scheme}://…`);
   const driver: Driver = isPostgres(options.database)
     ? await openPostgres(options.database, shared)
     : await openSqlite(options.database, shared);
@@ -177,8 +177,7 @@ export class Store implements Host {
 
   async ensureTenant(tenant: string): Promise<void> {
     const parsed = tenantId.safeParse(tenant);
-    if (!parsed.success)
-      throw new CairnError('INVALID_INPUT', `tenant ${JSON.stringify(tenant)} ${parsed.error.issues[0]!.message}`);
+    if (!parsed.success) throw invalid(`tenant ${JSON.stringify(tenant)} ${parsed.error.issues[0]!.message}`);
     const { driver } = this.#runtime;
     if (await hasTenant(driver.at(tenant))) return;
     await driver.system((tx) => ensureTenant(tx, tenant, driver.now()));
@@ -187,8 +186,7 @@ export class Store implements Host {
   /** Sees that an agent that a store is opened as has a record, with all rights: the process that opens the store owns it. */
   async ensureAgent(tenant: string, agent_id: string): Promise<void> {
     const parsed = anyId.safeParse(agent_id);
-    if (!parsed.success)
-      throw new CairnError('INVALID_INPUT', `agent ${JSON.stringify(agent_id)} ${parsed.error.issues[0]!.message}`);
+    if (!parsed.success) throw invalid(`agent ${JSON.stringify(agent_id)} ${parsed.error.issues[0]!.message}`);
     const { driver } = this.#runtime;
     if (await findAgent(driver.at(tenant), agent_id)) return;
     const call = systemCall(this.#runtime, tenant);

@@ -1,4 +1,8 @@
 /** The models and operations of checkpoints: schemas alone, for clients as well. */
+import type { Group } from '../engine/contract.js';
+import type { checkpoints } from './checkpoints/contract.js';
+import type { executions } from './executions/contract.js';
+
 export { checkpoints } from './checkpoints/contract.js';
 export {
   CHECKPOINT_VERSION,
@@ -25,3 +29,7 @@ export {
 } from './checkpoints/model.js';
 export { executions } from './executions/contract.js';
 export { BUNDLE_FORMAT, type Execution, type ExecutionStatus, type Pruned } from './executions/model.js';
+
+declare module '../engine/contract/operation-types.js' {
+  interface OperationsByName extends Group<'checkpoints', typeof checkpoints>, Group<'executions', typeof executions> {}
+}

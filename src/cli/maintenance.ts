@@ -1,6 +1,6 @@
 /** `cairn migrate`, `doctor`, `clock recover`, `reindex` and `embed`: commands that need the database itself. */
 import type { Reindexing } from '../api/index.js';
-import { CairnError } from '../kernel/index.js';
+import { invalid } from '../kernel/index.js';
 import { Progress } from './progress.js';
 import { readerGone } from './reader.js';
 import { embedderOf } from './settings.js';
@@ -57,8 +57,7 @@ export async function reindex(flags: { database: string; tenant?: string }): Pro
 
 export async function embed(flags: { database: string }): Promise<void> {
   const { embedder } = await embedderOf();
-  if (!embedder)
-    throw new CairnError('INVALID_INPUT', 'no embedder is set: set CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL');
+  if (!embedder) throw invalid('no embedder is set: set CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL');
   const show = redrawsLines(process.stderr) ? (text: string) => process.stderr.write(`\r${text}`) : () => true;
   let first: number | undefined;
   for await (const left of (await maintaining()).embedStore({ ...flags, embedder })) {

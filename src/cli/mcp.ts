@@ -1,7 +1,7 @@
 /** `cairn mcp`: an MCP server over stdio, as editors start it. */
 import { type Command, Option } from 'commander';
 import { uuid } from '../kernel/contract.js';
-import { CairnError } from '../kernel/index.js';
+import { invalid } from '../kernel/index.js';
 import { version } from '../kernel/node.js';
 import { readerGone } from './reader.js';
 import { openApi, type Settings, withStore } from './settings.js';
@@ -34,12 +34,11 @@ Several editors may use one file at once. docs/mcp.md shows the settings of comm
 async function runMcp(flags: McpFlags): Promise<void> {
   const { agent, trajectory, url } = flags;
   if (agent !== undefined && url !== undefined)
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalid(
       '--agent needs a database; with --url the key names the agent: create one with `cairn keys create --agent`',
     );
   if (trajectory !== undefined && !uuid.safeParse(trajectory).success)
-    throw new CairnError('INVALID_INPUT', `--trajectory "${trajectory}" must be the id of a trajectory, a UUID`);
+    throw invalid(`--trajectory "${trajectory}" must be the id of a trajectory, a UUID`);
   // Lazy import: no other command needs it.
   const { serveMcp } = await import('../mcp/index.js');
   const cairn = await openApi(flags, agent === undefined ? {} : { agent });

@@ -4,7 +4,7 @@ import { allOperations, groups, type NamedOperation } from '../api/contract.js';
 import type { ApiByName } from '../api/index.js';
 import { clearsByNull, pathParameters } from '../engine/contract.js';
 import { inputSchemaOf, takesNull } from '../engine/index.js';
-import { CairnError } from '../kernel/index.js';
+import { invalid } from '../kernel/index.js';
 import type { OwnCommand } from './file-commands.js';
 import { type Settings, withApi, withStore } from './settings.js';
 
@@ -42,7 +42,7 @@ function read(name: string, { type, anyOf, oneOf }: Schema, text: string): unkno
   } catch (error) {
     if (takesText && !isMeantAsJson) return text;
     const reason = isMeantAsJson ? ` (${(error as Error).message})` : '';
-    throw new CairnError('INVALID_INPUT', `--${flagOf(name)} must be JSON, such as '{"a":1}'${reason}`);
+    throw invalid(`--${flagOf(name)} must be JSON, such as '{"a":1}'${reason}`);
   }
 }
 

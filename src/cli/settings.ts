@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Cairn, Embedder, ModelOptions, OpenOptions } from '../cairndb.js';
 import { connectCairn } from '../client/index.js';
-import { CairnError } from '../kernel/index.js';
+import { CairnError, invalid } from '../kernel/index.js';
 
 export interface Settings {
   readonly database: string;
@@ -70,11 +70,7 @@ const embedded = () => import('../cairndb.js');
 export async function embedderOf(environment: Environment = process.env): Promise<{ embedder?: Embedder }> {
   const { CAIRN_EMBEDDER_URL: url, CAIRN_EMBEDDER_MODEL: model, CAIRN_EMBEDDER_KEY: key } = environment;
   if (!url && !model) return {};
-  if (!url || !model)
-    throw new CairnError(
-      'INVALID_INPUT',
-      'CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL go together: set both, or neither',
-    );
+  if (!url || !model) throw invalid('CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL go together: set both, or neither');
   const { httpEmbedder } = await embedded();
   return { embedder: httpEmbedder({ url, model, key: key || undefined }) };
 }
@@ -88,8 +84,7 @@ export function modelSettings(environment: Environment = process.env): { model?:
     CAIRN_MODEL_KIND: kind = environmentOnly.CAIRN_MODEL_KIND.default,
   } = environment;
   if (!base_url && !model) return {};
-  if (!base_url || !model)
-    throw new CairnError('INVALID_INPUT', 'CAIRN_MODEL_URL and CAIRN_MODEL go together: set both, or neither');
+  if (!base_url || !model) throw invalid('CAIRN_MODEL_URL and CAIRN_MODEL go together: set both, or neither');
   return { model: { kind: kind as ModelOptions['kind'], base_url, model, ...(api_key ? { api_key } : {}) } };
 }
 

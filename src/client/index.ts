@@ -4,7 +4,7 @@ import { allOperations, type NamedOperation, type Shorthands, shorthandsOn } fro
 import type { Api, CallOptions } from '../api/index.js';
 import { type Frame, namesProject, pathParameters, restGoesTo } from '../engine/contract.js';
 import { jsonFault } from '../kernel/contract.js';
-import { anySignal, CairnError, isErrorCode } from '../kernel/index.js';
+import { anySignal, CairnError, invalid, isErrorCode } from '../kernel/index.js';
 import { readEvents, type ServerEvent } from './sse.js';
 
 export { CairnError, type ErrorCode } from '../kernel/index.js';
@@ -50,7 +50,7 @@ const OPTION_HEADERS = [
 
 function fitsHeader({ name }: NamedOperation, member: string, value: string): string {
   if (/^[\x21-\x7e]+$/.test(value)) return value;
-  throw new CairnError('INVALID_INPUT', `${name}: ${member} must be visible ASCII characters`);
+  throw invalid(`${name}: ${member} must be visible ASCII characters`);
 }
 
 class Connection {
@@ -63,7 +63,7 @@ class Connection {
 
   constructor(options: ConnectOptions) {
     if (!/^https?:\/\//.test(options.url))
-      throw new CairnError('INVALID_INPUT', `the url "${options.url}" must begin with http:// or https://`);
+      throw invalid(`the url "${options.url}" must begin with http:// or https://`);
     this.#options = options;
     this.#base = options.url.replace(/\/+$/, '');
     this.#fetch = options.fetch ?? globalThis.fetch;
@@ -133,7 +133,7 @@ class Connection {
     for (const name of pathParameters(path)) {
       const value = members[name];
       if (typeof value !== 'string' || value === '' || value === '.' || value === '..') {
-        throw new CairnError('INVALID_INPUT', `${operation.name}: ${name}: must be a string that fits a path`);
+        throw invalid(`${operation.name}: ${name}: must be a string that fits a path`);
       }
       path = path.replace(`{${name}}`, encodeURIComponent(value.toWellFormed()));
       delete members[name];
@@ -198,7 +198,7 @@ function toBody(operation: NamedOperation, members: Record<string, unknown>): st
     if (value instanceof Uint8Array) members[name] = asText(operation, name, value);
   // A value in a body may be as deep as a value alone; how deep exactly, the server says.
   const fault = jsonFault(members, -ENVELOPE_DEPTH);
-  if (fault) throw new CairnError('INVALID_INPUT', `${operation.name}: ${fault}`);
+  if (fault) throw invalid(`${operation.name}: ${fault}`);
   return JSON.stringify(members);
 }
 

@@ -31,6 +31,7 @@ export {
   type Tool,
   waysTo,
 } from './contract/operation.js';
+export type { Group, In, OperationsByName, Out } from './contract/operation-types.js';
 export {
   type DerivedKind,
   type MemoryKind,

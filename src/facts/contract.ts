@@ -1,4 +1,11 @@
 /** The models and operations of facts: schemas alone, for clients as well. */
+import type { Group } from '../engine/contract.js';
+import type { boxes } from './boxes/contract.js';
+import type { cards } from './cards/contract.js';
+import type { packets } from './packets/contract.js';
+import type { events } from './packets/events-contract.js';
+import type { profiles } from './profiles/contract.js';
+
 export { boxes } from './boxes/contract.js';
 export { cardIds } from './boxes/model.js';
 export { cards } from './cards/contract.js';
@@ -20,3 +27,12 @@ export type {
   OpenAiMessage,
   OpenAiToolCall,
 } from './transcripts/model-messages.js';
+
+declare module '../engine/contract/operation-types.js' {
+  interface OperationsByName
+    extends Group<'boxes', typeof boxes>,
+      Group<'cards', typeof cards>,
+      Group<'events', typeof events>,
+      Group<'packets', typeof packets>,
+      Group<'profiles', typeof profiles> {}
+}

@@ -1,6 +1,6 @@
 /** What a body holds, told from its structural bytes before it is parsed: parsing millions of values takes seconds. */
 import { MAX_DEPTH } from '../kernel/contract.js';
-import { CairnError } from '../kernel/index.js';
+import { CairnError, invalid } from '../kernel/index.js';
 
 /** Values in one body: list items, members of objects, and the body itself. */
 export const MAX_VALUES = 200_000;
@@ -56,8 +56,7 @@ export class BodyScan {
     this.#at = at;
     if (at < bytes.length) return true;
     if (this.#fields >= MAX_FIELDS) {
-      throw new CairnError(
-        'INVALID_INPUT',
+      throw invalid(
         `the body has ${this.#fields + 1} fields: no operation takes more than a few dozen, see /openapi.json`,
       );
     }
@@ -71,7 +70,7 @@ export class BodyScan {
 
   #open(): void {
     if (++this.#depth > MAX_DEPTH + ENVELOPE_DEPTH) {
-      throw new CairnError('INVALID_INPUT', `the body is nested deeper than ${MAX_DEPTH} levels`);
+      throw invalid(`the body is nested deeper than ${MAX_DEPTH} levels`);
     }
     this.#count();
   }

@@ -1,7 +1,7 @@
 /** Request bodies: UTF-8 JSON, with numbers that a double can hold. Anything else is refused before it is looked at. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { CairnError } from '../kernel/index.js';
+import { CairnError, invalid } from '../kernel/index.js';
 import { BodyScan, lossyNumber } from './body-scan.js';
 import { nextTurn } from './next-turn.js';
 
@@ -46,15 +46,12 @@ function parsed(text: string): object {
     throw new CairnError('INVALID_JSON', `the body is not valid JSON: ${(error as Error).message}`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new CairnError('INVALID_INPUT', 'the body must be a JSON object');
+    throw invalid('the body must be a JSON object');
   }
   return value;
 }
 
 function refuseLossy(number: string | undefined): void {
   if (number === undefined) return;
-  throw new CairnError(
-    'INVALID_INPUT',
-    `the number ${number.slice(0, 40)} does not fit a double and would be altered: send it as a string`,
-  );
+  throw invalid(`the number ${number.slice(0, 40)} does not fit a double and would be altered: send it as a string`);
 }

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { CairnError } from '../kernel/index.js';
+import { CairnError, invalid } from '../kernel/index.js';
 import { tooLarge } from './unread-body.js';
 
 /** What the HTTP library refuses by itself, in our words. */
@@ -16,9 +16,9 @@ function translate(error: FastifyError, limit: number | undefined): CairnError |
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new CairnError('INVALID_JSON', 'the body is not as long as Content-Length says');
     case 'FST_ERR_BAD_URL':
-      return new CairnError('INVALID_INPUT', 'the path is not a valid URL');
+      return invalid('the path is not a valid URL');
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new CairnError('INVALID_INPUT', 'the path holds an id that is longer than any id is');
+      return invalid('the path holds an id that is longer than any id is');
     default:
       return undefined;
   }
@@ -57,8 +57,8 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): v
     error.code === 'HPE_HEADER_OVERFLOW'
       ? new CairnError('TOO_LARGE', 'the path and headers are larger than 16 KiB')
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? new CairnError('INVALID_INPUT', 'the request did not arrive in time')
-        : new CairnError('INVALID_INPUT', 'this is not a valid HTTP request');
+        ? invalid('the request did not arrive in time')
+        : invalid('this is not a valid HTTP request');
   const body = JSON.stringify(answer);
   socket.end(
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\nContent-Type: application/json\r\n` +

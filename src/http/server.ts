@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { allOperations } from '../api/contract.js';
 import { type AnyMethod, type ApiByName, type Host, openapiSteps } from '../api/index.js';
 import { type Caller, restGoesTo } from '../engine/contract.js';
-import { CairnError, clockWarning } from '../kernel/index.js';
+import { CairnError, clockWarning, invalid } from '../kernel/index.js';
 import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseStrangers } from './access.js';
 import { isLarge, parseBody } from './body.js';
 import { watchClock } from './clock-watch.js';
@@ -181,7 +181,7 @@ function addRoute(
     const rest = takesQuery ? { ...query, ...body } : { ...body, ...query };
     for (const name of Object.keys(path)) {
       if (Object.hasOwn(rest, name) && rest[name] !== path[name]) {
-        throw new CairnError('INVALID_INPUT', `${name} is in the path already, and differs`);
+        throw invalid(`${name} is in the path already, and differs`);
       }
     }
     return { ...rest, ...path };

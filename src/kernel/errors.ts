@@ -170,3 +170,32 @@ export class CairnError extends Error {
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(errorCodes, code);
 }
+
+/** The input breaks a rule. */
+export const invalid = (message: string, details?: ErrorDetails): CairnError =>
+  new CairnError('INVALID_INPUT', message, details);
+
+type NounWithId = ErrorCode extends infer C ? (C extends `${infer N}_NOT_FOUND` ? Lowercase<N> : never) : never;
+
+/** No such entity. A `hint` goes on with the sentence: what may have become of it, or what to do. */
+export const notFound = (
+  { tenant }: { readonly tenant: string },
+  noun: NounWithId,
+  id: string,
+  hint = '',
+): CairnError =>
+  new CairnError(
+    `${noun.toUpperCase()}_NOT_FOUND` as ErrorCode,
+    `there is no ${noun.replace('_', ' ')} ${id} in tenant ${tenant}${hint}`,
+  );
+
+/** The row of an entity, or the error that there is none, if it is missing or deleted. */
+export function present<R extends { readonly deleted_at?: number | null }>(
+  within: { readonly tenant: string },
+  noun: NounWithId,
+  id: string,
+  row: R | undefined,
+): R {
+  if (!row || (row.deleted_at ?? null) !== null) throw notFound(within, noun, id);
+  return row;
+}

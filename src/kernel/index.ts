@@ -9,7 +9,7 @@ export {
   type SearchedType,
   shownType,
 } from './entity-types.js';
-export { CairnError, type ErrorCode, errorCodes, isErrorCode } from './errors.js';
+export { CairnError, type ErrorCode, errorCodes, invalid, isErrorCode, notFound, present } from './errors.js';
 export { describeIssues, parseAs } from './issues.js';
 export { sameJson, sameMembers } from './json/equality.js';
 export { step, stepsOf } from './json/pointer.js';

@@ -1,6 +1,6 @@
 /** What a schema finds wrong, as one line that names the field. */
 import type { z } from 'zod';
-import { CairnError } from './errors.js';
+import { invalid } from './errors.js';
 
 const MAX_TOLD = 20;
 
@@ -18,7 +18,7 @@ export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): 
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const errors = describeIssues(parsed.error);
-  throw new CairnError('INVALID_INPUT', `${what}: ${errors[0]}`, { errors });
+  throw invalid(`${what}: ${errors[0]}`, { errors });
 }
 
 type Issue = z.core.$ZodIssue;

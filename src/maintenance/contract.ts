@@ -1,5 +1,6 @@
 /** Operations on lifetimes. */
 import { z } from 'zod';
+import type { Group } from '../engine/contract.js';
 import { operation, reads, writes } from '../engine/contract.js';
 
 export const lifetime = {
@@ -39,3 +40,7 @@ export const lifetime = {
     example: {},
   }),
 };
+
+declare module '../engine/contract/operation-types.js' {
+  interface OperationsByName extends Group<'lifetime', typeof lifetime> {}
+}

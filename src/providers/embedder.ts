@@ -1,6 +1,6 @@
 /** Embedders: what turns texts into vectors. The one here asks an endpoint in the manner of OpenAI's. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { anySignal, CairnError } from '../kernel/index.js';
+import { anySignal, invalid } from '../kernel/index.js';
 
 export interface EmbedOptions {
   /** Gives up when it is aborted. */
@@ -74,8 +74,7 @@ interface Float32Embedder extends Embedder {
 export function httpEmbedder(settings: HttpEmbedderSettings): Float32Embedder {
   const { url, model, key, dimensions, batch_size = BATCH_SIZE, weight } = settings;
   const endpoint = endpointOf(url);
-  if (typeof model !== 'string' || model.trim() === '')
-    throw new CairnError('INVALID_INPUT', '`model` must be the name of an embedding model');
+  if (typeof model !== 'string' || model.trim() === '') throw invalid('`model` must be the name of an embedding model');
   const { timeout_ms = TIMEOUT_MS, attempts = ATTEMPTS } = settings;
   let expected = dimensions;
 
@@ -130,7 +129,7 @@ export function httpEmbedder(settings: HttpEmbedderSettings): Float32Embedder {
 function endpointOf(url: string): URL {
   const endpoint = URL.canParse(url) ? new URL(url) : undefined;
   if (!endpoint || !/^https?:$/.test(endpoint.protocol))
-    throw new CairnError('INVALID_INPUT', 'the URL of the embedder must be one of http:// or https://');
+    throw invalid('the URL of the embedder must be one of http:// or https://');
   endpoint.pathname = `${endpoint.pathname.replace(/\/+$/, '')}/embeddings`;
   return endpoint;
 }

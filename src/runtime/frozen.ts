@@ -1,7 +1,7 @@
 /** State as the runtime holds it: plain JSON, frozen to its last member, replaced and never changed. So a capture copies lists, not what is in them. */
 import { z } from 'zod';
 import { type Json, type JsonObject, jsonFault } from '../kernel/contract.js';
-import { CairnError, describeIssues, put } from '../kernel/index.js';
+import { type CairnError, describeIssues, invalid, put } from '../kernel/index.js';
 
 type Plain = string | number | boolean | null | undefined;
 
@@ -86,4 +86,4 @@ export function checkedJson(value: unknown, what: string, depth = 0): Frozen<Jso
 }
 
 export const refusal = (message: string, details?: Readonly<Record<string, unknown>>): CairnError =>
-  new CairnError('INVALID_INPUT', message, details);
+  invalid(message, details);

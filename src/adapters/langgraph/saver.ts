@@ -14,7 +14,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { Api } from '../../api/index.js';
 import type { Pruned } from '../../checkpoints/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { type CairnError, invalid } from '../../kernel/index.js';
 import { Codec } from './codec.js';
 import { codeOf, configOf, type Place, placeKey } from './ids.js';
 import { Images } from './images.js';
@@ -156,7 +156,7 @@ function placeIn(config: RunnableConfig, purpose: string): Place {
   return { thread_id, namespace: optional('checkpoint_ns', config.configurable?.checkpoint_ns) ?? '' };
 }
 
-const refusal = (message: string): CairnError => new CairnError('INVALID_INPUT', message);
+const refusal = (message: string): CairnError => invalid(message);
 
 function optional(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { BUNDLE_FORMAT, type Checkpoint, type Execution } from '../../checkpoints/contract.js';
 import { bundleText, checkpointText, type Descendant, parentsFirst, readCheckpoint } from '../../checkpoints/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import type { Api } from '../api.js';
 import { writeAtomically } from './atomic-file.js';
 import { fileNameFor } from './file-names.js';
@@ -62,10 +62,7 @@ export async function importCheckpoints(
     const checkpoint = checkpointOf(file, await readJson(file));
     const twin = found.get(checkpoint.id);
     if (twin) {
-      throw new CairnError(
-        'INVALID_INPUT',
-        `${twin.file} and ${file} both have checkpoint ${checkpoint.id}: keep one of them`,
-      );
+      throw invalid(`${twin.file} and ${file} both have checkpoint ${checkpoint.id}: keep one of them`);
     }
     found.set(checkpoint.id, {
       file,
@@ -134,7 +131,7 @@ async function orMissing<T>(path: string, look: () => Promise<T>): Promise<T> {
     return await look();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new CairnError('INVALID_INPUT', `there is no file or directory ${path}`);
+    throw invalid(`there is no file or directory ${path}`);
   }
 }
 
@@ -151,10 +148,7 @@ async function readJson(file: string): Promise<unknown> {
 
 function checkpointOf(file: string, value: unknown): Checkpoint {
   if ((value as { format?: unknown } | null)?.format === BUNDLE_FORMAT) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `${file} is a whole execution, not a checkpoint: import it as one (cairn executions import)`,
-    );
+    throw invalid(`${file} is a whole execution, not a checkpoint: import it as one (cairn executions import)`);
   }
   try {
     return readCheckpoint(value);

@@ -2,7 +2,7 @@
 import type { Query, Tx } from '../../driver/index.js';
 import { type Call, change, event, keptAnswer, stepsOf, type Work } from '../../engine/index.js';
 import type { Json } from '../../kernel/contract.js';
-import { CairnError, givingWay, inSteps } from '../../kernel/index.js';
+import { CairnError, givingWay, inSteps, invalid } from '../../kernel/index.js';
 import { refuseFormerOwner } from '../../memory/index.js';
 import type { ExecutionStatus } from '../executions/model.js';
 import {
@@ -123,7 +123,7 @@ export async function addCheckpoint(
 function refuseUnknown({ unknown }: NextState, before: State): void {
   const known = unknownIn(before);
   const errors = [...unknown].filter(([member]) => !known.has(member)).map(([, told]) => told);
-  if (errors.length > 0) throw new CairnError('INVALID_INPUT', errors[0]!, { errors: errors.slice(0, 20) });
+  if (errors.length > 0) throw invalid(errors[0]!, { errors: errors.slice(0, 20) });
 }
 
 /** A state that was sent, compared with the one that it most likely follows; from null, with none. */
@@ -197,7 +197,7 @@ const noParent = (parent_id: string, execution_id: string): CairnError =>
   );
 
 export const circle = (checkpoint_id: string): CairnError =>
-  new CairnError('INVALID_INPUT', `checkpoint ${checkpoint_id} would descend from itself: its parent does`);
+  invalid(`checkpoint ${checkpoint_id} would descend from itself: its parent does`);
 
 function refuseFinished(execution_id: string, status: ExecutionStatus): void {
   if (!isFinished(status)) return;
@@ -282,8 +282,7 @@ async function lockedFor(work: Work, draft: Draft): Promise<ExecutionRow> {
   const row = await lockExecution(tx, execution_id);
   if (row && row.deleted_at !== null) throw goneExecution(execution_id);
   if (row && agent_id !== undefined && row.agent_id !== agent_id) {
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalid(
       `the checkpoint is of agent ${agent_id}, and execution ${execution_id} of another: an execution has one`,
     );
   }

@@ -1,13 +1,12 @@
 /** Lists of checkpoints, thoughts and tool calls. */
-import type { z } from 'zod';
 import { atLength } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { type Call, listPage, type PageInput } from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
 import { type Json, textFault } from '../../kernel/contract.js';
 import { toMs } from '../../kernel/index.js';
 import { invalidCursor } from '../../kernel/node.js';
 import { toolCallIds } from '../states/tool-call-ids.js';
-import type { checkpoints as operations } from './contract.js';
 import {
   type CheckpointFilter,
   countCheckpoints,
@@ -25,12 +24,9 @@ import type { Thought, ToolCall } from './model.js';
 import { openCheckpoint, readState, showSummary } from './states.js';
 import type { CheckpointRow } from './store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
 const msOf = (iso: string | undefined): number | undefined => (iso === undefined ? undefined : toMs(iso));
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'checkpoints.list'>): Promise<Out<'checkpoints.list'>> {
   const { driver, tenant } = call;
   const { limit, cursor, offset, order, ...filters } = input;
   const taken_after = msOf(filters.taken_after);
@@ -94,7 +90,7 @@ function entryPage(
   });
 }
 
-export async function thoughts(call: Call, input: In<'thoughts'>): Promise<Out<'thoughts'>> {
+export async function thoughts(call: Call, input: In<'checkpoints.thoughts'>): Promise<Out<'checkpoints.thoughts'>> {
   const { checkpoint_id } = input;
   const held = checkpoint_id === undefined ? undefined : await thoughtsOf(call, checkpoint_id, input);
   const { rows, ...page } = await entryPage(call, input, held, { read: listThoughts, count: countThoughts });
@@ -107,7 +103,10 @@ export async function thoughts(call: Call, input: In<'thoughts'>): Promise<Out<'
   };
 }
 
-export async function tool_calls(call: Call, input: In<'tool_calls'>): Promise<Out<'tool_calls'>> {
+export async function tool_calls(
+  call: Call,
+  input: In<'checkpoints.tool_calls'>,
+): Promise<Out<'checkpoints.tool_calls'>> {
   const { checkpoint_id } = input;
   const held = checkpoint_id === undefined ? undefined : await toolCallsOf(call, checkpoint_id, input);
   const { rows, ...page } = await entryPage(call, input, held, { read: listToolCalls, count: countToolCalls });
@@ -133,7 +132,10 @@ const pageOf =
 async function thoughtsOf(
   call: Call,
   checkpoint_id: string,
-  filter: Pick<In<'thoughts'>, 'thought_type' | 'confidence_below' | 'thought_text' | 'execution_id' | 'agent_id'>,
+  filter: Pick<
+    In<'checkpoints.thoughts'>,
+    'thought_type' | 'confidence_below' | 'thought_text' | 'execution_id' | 'agent_id'
+  >,
 ): Promise<FoundRow[]> {
   const { row, state } = await stateOf(call, checkpoint_id);
   const text = filter.thought_text === undefined ? undefined : lower(filter.thought_text);
@@ -150,7 +152,10 @@ async function thoughtsOf(
 async function toolCallsOf(
   call: Call,
   checkpoint_id: string,
-  filter: Pick<In<'tool_calls'>, 'tool_id' | 'tool_success' | 'tool_slower_than_ms' | 'execution_id' | 'agent_id'>,
+  filter: Pick<
+    In<'checkpoints.tool_calls'>,
+    'tool_id' | 'tool_success' | 'tool_slower_than_ms' | 'execution_id' | 'agent_id'
+  >,
 ): Promise<FoundRow[]> {
   const { row, state } = await stateOf(call, checkpoint_id);
   const calls = state.tool_calls.value as unknown as ToolCall[];

@@ -1,9 +1,9 @@
 /** Use cases of checkpoints: keep a state, read it, go back to it, branch off it. */
-import type { z } from 'zod';
 import type { Query } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change, keptAnswer, type Work } from '../../engine/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { CairnError, givingWay, keep } from '../../kernel/index.js';
+import { CairnError, givingWay, invalid, keep } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { openExecution, openExecutionLocked } from '../executions/service.js';
 import { type ExecutionRow, updateExecution } from '../executions/store.js';
@@ -11,7 +11,6 @@ import { diffStates } from '../states/diff.js';
 import { describeChanges } from '../states/diff-summary.js';
 import { snapshotOf } from '../states/snapshot-state.js';
 import { addCheckpoint } from './adding.js';
-import type { checkpoints as operations } from './contract.js';
 import type { Checkpoint, CheckpointSummary } from './model.js';
 import {
   noCheckpoint,
@@ -25,12 +24,9 @@ import {
 import { findCheckpoint, findUsed } from './store.js';
 import { insertWrites, readWrites, replaceWrite, takenPlaces, type WriteRow } from './writes.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
-export async function create(call: Call, input: In<'create'>): Promise<CheckpointSummary> {
+export async function create(call: Call, input: In<'checkpoints.create'>): Promise<CheckpointSummary> {
   if (input.root && input.parent_checkpoint_id !== undefined) {
-    throw new CairnError('INVALID_INPUT', 'a root has no parent: give parent_checkpoint_id or root, not both');
+    throw invalid('a root has no parent: give parent_checkpoint_id or root, not both');
   }
   return addCheckpoint(
     call,
@@ -59,7 +55,7 @@ async function readWhole(query: Query, checkpoint_id: string): Promise<Checkpoin
   return showCheckpoint(row, await readState(query, row));
 }
 
-export async function get(call: Call, input: In<'get'>): Promise<Checkpoint> {
+export async function get(call: Call, input: In<'checkpoints.get'>): Promise<Checkpoint> {
   const { diff, ...read } = await readCheckpoint(call, input.checkpoint_id);
   if (input.diff === false) return read;
   // A document keeps the diff that it came with.
@@ -86,13 +82,13 @@ async function compare(from: Checkpoint, to: Checkpoint) {
   return { changes, ...describeChanges(from.snapshot, to.snapshot, changes) };
 }
 
-export async function diff(call: Call, input: In<'diff'>): Promise<Out<'diff'>> {
+export async function diff(call: Call, input: In<'checkpoints.diff'>): Promise<Out<'checkpoints.diff'>> {
   const from = await readCheckpoint(call, input.checkpoint_id);
   const to = await readCheckpoint(call, input.to);
   return { from_checkpoint_id: from.id, to_checkpoint_id: to.id, ...(await compare(from, to)) };
 }
 
-export function latest(call: Call, { execution_id }: In<'latest'>): Promise<Checkpoint> {
+export function latest(call: Call, { execution_id }: In<'checkpoints.latest'>): Promise<Checkpoint> {
   return call.driver.snapshot(call.tenant, async (query) => {
     const { head_id } = await openExecution(query, execution_id);
     if (head_id !== null) return readWhole(query, head_id);
@@ -110,7 +106,7 @@ async function openLocked(work: Work, checkpoint_id: string): Promise<ExecutionR
 }
 
 /** Puts the execution back to a checkpoint; nothing of what came after it is lost. */
-export async function restore(call: Call, input: In<'restore'>): Promise<Checkpoint> {
+export async function restore(call: Call, input: In<'checkpoints.restore'>): Promise<Checkpoint> {
   const { checkpoint_id } = input;
   await change<null>(call, {
     input,
@@ -133,7 +129,7 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Checkpo
 }
 
 /** The same state once more, as the first of a branch. */
-export async function branch(call: Call, input: In<'branch'>): Promise<CheckpointSummary> {
+export async function branch(call: Call, input: In<'checkpoints.branch'>): Promise<CheckpointSummary> {
   const query = call.driver.at(call.tenant);
   const kept = await keptAnswer(call, input);
   if (kept !== undefined) return showSummary(await openCheckpoint(query, kept as string));
@@ -162,12 +158,12 @@ export async function branch(call: Call, input: In<'branch'>): Promise<Checkpoin
 }
 
 /** A place that is taken keeps what it has, unless it is below zero: there the last word counts. */
-export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
+export function write(call: Call, input: In<'checkpoints.write'>): Promise<Out<'checkpoints.write'>> {
   const { checkpoint_id } = input;
   const rows = input.writes.map(
     ({ task_id, index, channel, value }): WriteRow => ({ task_id, place: index, channel, value: canonical(value) }),
   );
-  return change<Out<'write'>>(call, {
+  return change<Out<'checkpoints.write'>>(call, {
     input,
     bytes: rows.reduce((sum, { value }) => sum + value.length, 0),
     work: async (work) => {
@@ -194,7 +190,7 @@ export function write(call: Call, input: In<'write'>): Promise<Out<'write'>> {
 }
 
 /** That of the checkpoint; of one that is still to come, the one that is named. */
-async function executionOfWrites(work: Work, input: In<'write'>): Promise<ExecutionRow> {
+async function executionOfWrites(work: Work, input: In<'checkpoints.write'>): Promise<ExecutionRow> {
   const { tx } = work;
   const { checkpoint_id, execution_id } = input;
   const row = await findCheckpoint(tx, checkpoint_id);
@@ -207,7 +203,7 @@ async function executionOfWrites(work: Work, input: In<'write'>): Promise<Execut
   return execution;
 }
 
-export async function writes(call: Call, input: In<'writes'>): Promise<Out<'writes'>> {
+export async function writes(call: Call, input: In<'checkpoints.writes'>): Promise<Out<'checkpoints.writes'>> {
   const query = call.driver.at(call.tenant);
   const row = await openCheckpoint(query, input.checkpoint_id);
   const rows = await readWrites(query, row);

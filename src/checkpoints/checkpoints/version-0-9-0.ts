@@ -1,7 +1,7 @@
 /** Version 0.9.0 of the portable checkpoint: what it was, and how it becomes 1.0.0. docs/checkpoint-format.md describes it. */
 import { z } from 'zod';
 import { anyId, instant, type JsonObject, jsonObject, jsonValue, text } from '../../kernel/contract.js';
-import { CairnError, toMs } from '../../kernel/index.js';
+import { invalid, toMs } from '../../kernel/index.js';
 import {
   type Checkpoint,
   type CheckpointReason,
@@ -123,10 +123,7 @@ function othersOf(value: object, old: z.ZodObject, next: z.ZodObject, place: str
   const others = unknownMembers(old, value) ?? {};
   const taken = Object.keys(others).find((name) => Object.hasOwn(next.shape, name));
   if (taken === undefined) return others;
-  throw new CairnError(
-    'INVALID_INPUT',
-    `checkpoint of version 0.9.0: unknown field "${taken}"${place}, which has a meaning in later versions`,
-  );
+  throw invalid(`checkpoint of version 0.9.0: unknown field "${taken}"${place}, which has a meaning in later versions`);
 }
 
 /** A branch was one that said why. */

@@ -1,6 +1,6 @@
 /** Reads a portable checkpoint of any supported version: each older one has a function to the next. */
 import type { z } from 'zod';
-import { CairnError, parseAs } from '../../kernel/index.js';
+import { CairnError, invalid, parseAs } from '../../kernel/index.js';
 import { CHECKPOINT_VERSION, type Checkpoint, checkpoint } from './model.js';
 import { checkpoint090, from090 } from './version-0-9-0.js';
 
@@ -23,7 +23,7 @@ export const CHECKPOINT_VERSIONS: readonly string[] = [...steps.map(({ from }) =
 
 export function readCheckpoint(value: unknown): Checkpoint {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new CairnError('INVALID_INPUT', 'a checkpoint is a JSON object');
+    throw invalid('a checkpoint is a JSON object');
   }
   const { version } = value as { version?: unknown };
   if (!CHECKPOINT_VERSIONS.some((known) => known === version)) throw unsupported(version);

@@ -1,7 +1,7 @@
 /** A whole execution in one file: how its checkpoints go into it, and how their states come out again. */
 import { z } from 'zod';
 import { type Json, type JsonObject, stableJson } from '../../kernel/contract.js';
-import { atOnce, CairnError, parseAs, type Steps } from '../../kernel/index.js';
+import { atOnce, CairnError, invalid, parseAs, type Steps } from '../../kernel/index.js';
 import type { Checkpoint, CheckpointSummary, PendingWrite, Snapshot } from '../checkpoints/model.js';
 import { diffStates } from '../states/diff.js';
 import { applyChanges } from '../states/patch.js';
@@ -127,7 +127,7 @@ export function* readSteps(value: unknown): Steps<ReadBundle> {
 const naming = (checkpoint_id: string): string => `checkpoint ${checkpoint_id} of the bundle`;
 
 function refuse(checkpoint_id: string, why: string): never {
-  throw new CairnError('INVALID_INPUT', `${naming(checkpoint_id)}: ${why}`, { checkpoint_id });
+  throw invalid(`${naming(checkpoint_id)}: ${why}`, { checkpoint_id });
 }
 
 /** The checkpoints are looked at one by one, so that each is named by its id. */
@@ -138,7 +138,7 @@ const entry = bundle.shape.checkpoints.element.extend({ snapshot: z.unknown().op
 function readOutside(value: unknown): z.output<typeof outside> {
   const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown };
   if (format !== BUNDLE_FORMAT) {
-    throw new CairnError('INVALID_INPUT', `this is no bundle of an execution: its format would be "${BUNDLE_FORMAT}"`);
+    throw invalid(`this is no bundle of an execution: its format would be "${BUNDLE_FORMAT}"`);
   }
   if (version !== BUNDLE_VERSION) {
     const said =

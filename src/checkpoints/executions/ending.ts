@@ -1,6 +1,6 @@
 /** How checkpoints go: pruned by rules that follow lineage, or deleted with their execution, for good. */
-import type { z } from 'zod';
 import { atLength } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import {
   appendEvent,
   type Call,
@@ -29,20 +29,17 @@ import {
 import { descend } from '../checkpoints/tree.js';
 import { retainedStates } from '../states/retained-states.js';
 import { Views } from '../states/views.js';
-import type { executions as operations } from './contract.js';
 import { unseenParts } from './erasure.js';
 import type { Pruned } from './model.js';
 import { openExecution, openExecutionLocked } from './service.js';
 import { clearExecutions, type ExecutionRow, lockExecution, lockExecutionsOf } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
 /** How many checkpoints go in one transaction, which other writers wait for. */
 const CHUNK = 100;
 const MAX_NAMED = 1000;
 const ATTEMPTS = 8;
 
-export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
+export async function prune(call: Call, input: In<'executions.prune'>): Promise<Pruned> {
   const { execution_id } = input;
   const rules = {
     keep_newest: input.keep_newest ?? 1,
@@ -82,7 +79,7 @@ export async function prune(call: Call, input: In<'prune'>): Promise<Pruned> {
 }
 
 /** After the last of its transactions: a request that comes again before that goes on with what is left. */
-async function remembered(call: Call, input: In<'prune'>, answer: Pruned): Promise<Pruned> {
+async function remembered(call: Call, input: In<'executions.prune'>, answer: Pruned): Promise<Pruned> {
   if (call.options.idempotency_key === undefined) return answer;
   return change<Pruned>(call, {
     input,
@@ -188,7 +185,7 @@ export function deleteExecutions(work: Work): TreeDeletion {
   };
 }
 
-export async function remove(call: Call, input: In<'delete'>): Promise<void> {
+export async function remove(call: Call, input: In<'executions.delete'>): Promise<void> {
   const { execution_id } = input;
   const holder = executionHolder(execution_id);
   await change<null>(call, {

@@ -1,5 +1,5 @@
 /** In which order checkpoints are taken in: parents before their children. */
-import { CairnError } from '../../kernel/index.js';
+import { invalid } from '../../kernel/index.js';
 
 export interface Descendant {
   readonly id: string;
@@ -18,7 +18,7 @@ export function parentsFirst<T extends Descendant>(all: readonly T[]): T[] {
     const onLine = new Set<string>();
     for (let one: T | undefined = start; one && !placed.has(one.id); one = byId.get(one.parent_id ?? '')) {
       if (onLine.has(one.id)) {
-        throw new CairnError('INVALID_INPUT', `checkpoint ${one.id} descends from itself`);
+        throw invalid(`checkpoint ${one.id} descends from itself`);
       }
       onLine.add(one.id);
       line.push(one);

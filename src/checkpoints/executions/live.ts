@@ -1,6 +1,6 @@
 /** `executions.live`: the state of a run once, then what each checkpoint changed, from which it can be rebuilt exactly. */
-import type { z } from 'zod';
 import type { Query } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { type Call, following, headOf, STRETCH } from '../../engine/index.js';
 import { stillPermitted } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
@@ -17,8 +17,6 @@ import type { LiveItem } from './model.js';
 import { openExecution } from './service.js';
 import { nextMoves } from './views-store.js';
 
-type In = z.output<(typeof operations)['live']['input']>;
-
 /** How many events are read at a time; the state behind each is read when its turn comes. */
 const MOVES = 100;
 
@@ -28,7 +26,7 @@ interface Sent {
   readonly snapshot: Snapshot;
 }
 
-export function live(call: Call, input: In): AsyncGenerator<LiveItem, void, undefined> {
+export function live(call: Call, input: In<'executions.live'>): AsyncGenerator<LiveItem, void, undefined> {
   const { driver, tenant } = call;
   const { execution_id } = input;
   const query = driver.at(tenant);

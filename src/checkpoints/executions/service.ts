@@ -1,6 +1,6 @@
 /** Use cases of executions: begin, read, change. Deleting is in execution-end.ts, what is asked of a run in execution-views.ts. */
-import type { z } from 'zod';
 import { atLength, type Query } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import {
   actsAs,
   appendEvent,
@@ -13,7 +13,7 @@ import {
 } from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, toIso } from '../../kernel/index.js';
+import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { metadataText, openTrajectoryLocked, refuseFormerOwner } from '../../memory/index.js';
 import { executions as operations } from './contract.js';
@@ -27,9 +27,6 @@ import {
   lockExecution,
   updateExecution,
 } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 /** Of an execution that nobody names an agent for. */
 const SOME_AGENT = 'agent';
@@ -107,7 +104,12 @@ export const goneExecution = (execution_id: string): CairnError =>
   new CairnError('ENTITY_GONE', `execution ${execution_id} existed and is gone: an id is never used twice`);
 
 /** Refuses an id that is taken: by another execution, or by one that is gone. */
-function sameExecution(row: ExecutionRow, input: In<'create'>, sent_hash: string | null, agent_id: string): Execution {
+function sameExecution(
+  row: ExecutionRow,
+  input: In<'executions.create'>,
+  sent_hash: string | null,
+  agent_id: string,
+): Execution {
   const { execution_id } = row;
   if (row.deleted_at !== null) {
     throw goneExecution(execution_id);
@@ -123,7 +125,7 @@ function sameExecution(row: ExecutionRow, input: In<'create'>, sent_hash: string
   return shown;
 }
 
-export async function create(call: Call, input: In<'create'>): Promise<Execution> {
+export async function create(call: Call, input: In<'executions.create'>): Promise<Execution> {
   const agent_id = agentOf(call, input.agent_id);
   const sent_hash = input.execution_id === undefined ? null : sha256(canonical(input as unknown as Json));
   return change(call, {
@@ -161,10 +163,10 @@ export async function create(call: Call, input: In<'create'>): Promise<Execution
   });
 }
 
-export const get = (call: Call, input: In<'get'>): Promise<Execution> =>
+export const get = (call: Call, input: In<'executions.get'>): Promise<Execution> =>
   readExecution(call.driver.at(call.tenant), input.execution_id);
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'executions.list'>): Promise<Out<'executions.list'>> {
   const { driver, tenant } = call;
   const { limit, cursor, offset, order, ...filters } = input;
   const filter = { ...filters, times: timesOf(filters), reach: reachOf(call, 'Checkpoint') };
@@ -180,10 +182,10 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { executions: rows.map(showExecution), ...page };
 }
 
-export async function update(call: Call, input: In<'update'>): Promise<Execution> {
+export async function update(call: Call, input: In<'executions.update'>): Promise<Execution> {
   const { execution_id, ...fields } = input;
   if (Object.values(fields).every((value) => value === undefined)) {
-    throw new CairnError('INVALID_INPUT', 'executions.update: give at least one field to change');
+    throw invalid('executions.update: give at least one field to change');
   }
   return change(call, {
     input,

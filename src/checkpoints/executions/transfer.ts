@@ -1,9 +1,10 @@
 /** Carries executions from store to store: a bundle with all checkpoints out, and in again in one transaction. */
 import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { appendEvent, type Call, change, keptAnswer, stepsOf } from '../../engine/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
-import { CairnError, givingWay, inSteps } from '../../kernel/index.js';
+import { CairnError, givingWay, inSteps, invalid } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { metadataText } from '../../memory/index.js';
 import { addCheckpoint, circle } from '../checkpoints/adding.js';
@@ -21,19 +22,16 @@ import type { ThinkingExecution, ThoughtMeasures } from '../states/thought-docs.
 import { measureThoughts } from '../states/thought-measures.js';
 import { type BundledCheckpoint, type BundledExecution, bundleSteps, readSteps, sameBundleSteps } from './bundle.js';
 import { readContents, storedBytes } from './contents.js';
-import type { executions as operations } from './contract.js';
 import { type LaidOut, layOut } from './layout.js';
 import type { Bundle, Execution } from './model.js';
 import { agentOf, goneExecution, newExecution, openExecution, showExecution } from './service.js';
 import { statesFrom } from './states.js';
 import { type ExecutionRow, findExecution, insertExecution } from './store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-
 /** A bundle is put together in memory, and has to be taken in over HTTP. */
 const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
 
-async function exportBundle(call: Call, input: In<'export'>): Promise<Bundle> {
+async function exportBundle(call: Call, input: In<'executions.export'>): Promise<Bundle> {
   const { driver, tenant } = call;
   const { execution_id } = input;
   const query = atLength(driver, tenant);
@@ -83,7 +81,7 @@ function toBundle(row: ExecutionRow): BundledExecution {
   };
 }
 
-async function importBundle(call: Call, input: In<'import'>): Promise<Execution> {
+async function importBundle(call: Call, input: In<'executions.import'>): Promise<Execution> {
   const { tenant } = call;
   const { execution, checkpoints } = await stepsOf(call, readSteps(input.bundle));
   const { execution_id } = execution;
@@ -91,7 +89,7 @@ async function importBundle(call: Call, input: In<'import'>): Promise<Execution>
   const foreign = checkpoints.find(({ summary }) => summary.agent_id !== execution.agent_id);
   if (foreign) {
     const { id, agent_id: named } = foreign.summary;
-    throw new CairnError('INVALID_INPUT', `checkpoint ${id} of the bundle is of agent ${named}, its execution is not`);
+    throw invalid(`checkpoint ${id} of the bundle is of agent ${named}, its execution is not`);
   }
   const again = async (query: Query) => showExecution(await openExecution(query, execution_id));
   if ((await keptAnswer(call, input)) !== undefined) return again(call.driver.at(tenant));

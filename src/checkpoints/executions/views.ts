@@ -1,13 +1,12 @@
 /** Use cases of executions that look at a run as a whole: its tree of checkpoints, its figures. */
-import type { z } from 'zod';
 import { atLength } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import { CairnError } from '../../kernel/index.js';
 import { MAX_ENTRIES } from '../checkpoints/model.js';
 import { findCheckpoint } from '../checkpoints/store.js';
 import { descend } from '../checkpoints/tree.js';
 import { storedBytes } from './contents.js';
-import type { executions as operations } from './contract.js';
 import { type ExecutionStats, type ExecutionTreeNode, MAX_STEPS, MAX_TOOLS } from './model.js';
 import { openExecution } from './service.js';
 import {
@@ -20,10 +19,7 @@ import {
   treeRows,
 } from './views-store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
-export async function tree(call: Call, input: In<'tree'>): Promise<Out<'tree'>> {
+export async function tree(call: Call, input: In<'executions.tree'>): Promise<Out<'executions.tree'>> {
   const { driver, tenant } = call;
   const { execution_id, head_id } = await openExecution(driver.at(tenant), input.execution_id);
   const rows = await treeRows(atLength(driver, tenant), execution_id, MAX_ENTRIES + 1);
@@ -61,7 +57,7 @@ function refuseTooLarge(call: Call, execution_id: string, rows: readonly TreeRow
   );
 }
 
-export async function stats(call: Call, input: In<'stats'>): Promise<ExecutionStats> {
+export async function stats(call: Call, input: In<'executions.stats'>): Promise<ExecutionStats> {
   const { driver, tenant } = call;
   const { execution_id, revision, head_id } = await openExecution(driver.at(tenant), input.execution_id);
   const long = atLength(driver, tenant);

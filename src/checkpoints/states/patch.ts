@@ -1,6 +1,6 @@
 /** Applies what `state-diff.ts` found: the old state and the changes give the new one. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { CairnError, sameJson, stepsOf } from '../../kernel/index.js';
+import { invalid, sameJson, stepsOf } from '../../kernel/index.js';
 import type { Changes } from '../checkpoints/model.js';
 
 type Change = Changes[string];
@@ -22,7 +22,7 @@ export function applyChanges(state: Json, changes: Changes): Json {
 }
 
 function refuse(path: string, why: string): never {
-  throw new CairnError('INVALID_INPUT', `the change at "${path}" does not fit: ${why}`, { path });
+  throw invalid(`the change at "${path}" does not fit: ${why}`, { path });
 }
 
 function placesOf(changes: Changes): Place {

@@ -1,6 +1,6 @@
 /** Checks the states of a run one after another, each value once however many states share it. */
 import type { JsonObject } from '../../kernel/contract.js';
-import { CairnError, parseAs } from '../../kernel/index.js';
+import { invalid, parseAs } from '../../kernel/index.js';
 import { MAX_ENTRIES, type Snapshot, snapshot } from '../checkpoints/model.js';
 
 /**
@@ -74,6 +74,6 @@ function checkLengths({ thought_chain, context, tool_state }: Snapshot, what: st
     tool_state.completed.length,
   );
   if (longest > MAX_ENTRIES) {
-    throw new CairnError('INVALID_INPUT', `${what}: a list has ${longest} entries, the limit is ${MAX_ENTRIES}`);
+    throw invalid(`${what}: a list has ${longest} entries, the limit is ${MAX_ENTRIES}`);
   }
 }

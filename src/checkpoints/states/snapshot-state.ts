@@ -1,7 +1,7 @@
 /** A snapshot as a stored state: checked where it differs from the one retained, and put together again. */
 import { z } from 'zod';
 import { anyId, type Json, type JsonObject, jsonFault } from '../../kernel/contract.js';
-import { atOnce, CairnError, describeIssues, keep, type Steps } from '../../kernel/index.js';
+import { atOnce, CairnError, describeIssues, invalid, keep, type Steps } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import {
   MAX_ENTRIES,
@@ -210,7 +210,7 @@ function* nextList(
   elements: readonly unknown[],
 ): Steps<ListNode> {
   if (elements.length > MAX_ENTRIES) {
-    throw new CairnError('INVALID_INPUT', `${path} has ${elements.length} entries, the limit is ${MAX_ENTRIES}`);
+    throw invalid(`${path} has ${elements.length} entries, the limit is ${MAX_ENTRIES}`);
   }
   editing.check = (element) => {
     const place = () => `${path}[${elements.findIndex((each) => Object.is(each, element))}]`;
@@ -244,14 +244,14 @@ function refuseTwice(name: ListName, path: string, node: ListNode): void {
   const seen = new Set<string>();
   const twice = ids.find((id) => seen.size === seen.add(id).size);
   if (twice === undefined) return;
-  throw new CairnError('INVALID_INPUT', `${path} has two entries with the id ${twice}: each needs its own`);
+  throw invalid(`${path} has two entries with the id ${twice}: each needs its own`);
 }
 
 function* nextVariables(editing: Editing, before: ObjectNode, variables: JsonObject): Steps<ObjectNode> {
   editing.check = (value, depth) => {
     // Two levels above every variable, and those that the comparison went down.
     const fault = jsonFault(value, depth + 2);
-    if (fault) throw new CairnError('INVALID_INPUT', `snapshot.context.variables: ${fault}`);
+    if (fault) throw invalid(`snapshot.context.variables: ${fault}`);
   };
   return yield* updateObject(editing, before, variables);
 }
@@ -259,5 +259,5 @@ function* nextVariables(editing: Editing, before: ObjectNode, variables: JsonObj
 /** As other refusals of input, with the place in the snapshot before the field. */
 function refusal(error: z.ZodError, path: string): CairnError {
   const errors = describeIssues(error, path);
-  return new CairnError('INVALID_INPUT', errors[0]!, { errors });
+  return invalid(errors[0]!, { errors });
 }

@@ -3,7 +3,7 @@
  * to a list costs what is appended.
  */
 import { type Json, type JsonObject, textFault } from '../../kernel/contract.js';
-import { CairnError, isLongerThan, isObject, put, type Steps, sameJson } from '../../kernel/index.js';
+import { invalid, isLongerThan, isObject, put, type Steps, sameJson } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { type Patch, patchesOf, positionsFor, type Room } from './list-patches.js';
 import {
@@ -30,7 +30,7 @@ const isCut = (value: Json): value is JsonObject | Json[] =>
 function* growMember(editing: Editing, parent: ContainerId, key: string, sent: unknown): Steps<Node> {
   const slot = { parent, key, position: 0 };
   const fault = textFault(key);
-  if (fault) throw new CairnError('INVALID_INPUT', `a name in snapshot.context.variables is refused: ${fault}`);
+  if (fault) throw invalid(`a name in snapshot.context.variables is refused: ${fault}`);
   const value = editing.keep(sent);
   if (isCut(value)) return yield* growCut(editing, slot, value);
   const text = canonical(value);

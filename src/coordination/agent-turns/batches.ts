@@ -1,18 +1,15 @@
 /** Batches of agent_turns that were forked together: how they stand, and what they gave. */
-import type { z } from 'zod';
 import type { Query } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { type Call, noticeDue } from '../../engine/index.js';
 import { findCards } from '../../facts/sql.js';
 import { waitForEnd } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError, toIso } from '../../kernel/index.js';
-import type { pmo as operations } from '../packing/contract.js';
 import { findBatch } from './batches-store.js';
 import type { Batch, TurnError } from './model.js';
 import { taskStatus } from './rules.js';
 import { type AgentTurnView, turnsOfBatch } from './store.js';
-
-type In = z.output<(typeof operations)['batch']['input']>;
 
 async function readBatch(call: Call, query: Query, batch_id: string): Promise<Batch> {
   const { tenant, caller } = call;
@@ -51,7 +48,7 @@ const showTask = (turn: AgentTurnView, deliverable: Json | undefined): Batch['re
   ...(turn.error === null ? {} : { error: JSON.parse(turn.error) as TurnError }),
 });
 
-export async function batch(call: Call, input: In): Promise<Batch> {
+export async function batch(call: Call, input: In<'pmo.batch'>): Promise<Batch> {
   const { batch_id, wait_ms = 0 } = input;
   const look = () => call.driver.snapshot(call.tenant, (query) => readBatch(call, query, batch_id));
   // Its deadline may be over, or that of what it waits for.

@@ -1,10 +1,9 @@
 /** Claiming agent_turns: the oldest that waits for a worker, by one of those who ask. */
-import type { z } from 'zod';
 import type { Query } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { actsAs, type Call, change, isGuarded, keptAnswer, putLease, type Work } from '../../engine/index.js';
 import { type AgentRow, lockAgent, noteSeen, waitForEnd } from '../../identity/index.js';
 import { startDelegation } from '../delegations/moves.js';
-import type { agent_turns as operations } from './contract.js';
 import { checkTurnHeld } from './holding.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from './model.js';
 import { journalTurn, openTurn } from './service.js';
@@ -18,9 +17,6 @@ import {
   toAgentTurn,
 } from './store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
 const keys = ({ profile_name, agent_id, agent_turn_id }: Claimable): string[] => {
   if (agent_id !== undefined) return [`agent:${agent_id}`];
   return [profile_name === undefined || agent_turn_id !== undefined ? 'agent_turns' : `profile:${profile_name}`];
@@ -29,7 +25,7 @@ const keys = ({ profile_name, agent_id, agent_turn_id }: Claimable): string[] =>
 /** Thrown so that the look in vain is not remembered as the answer to an idempotency key. */
 class NothingThere extends Error {}
 
-export async function claim(call: Call, input: In<'claim'>): Promise<Out<'claim'>> {
+export async function claim(call: Call, input: In<'agent_turns.claim'>): Promise<Out<'agent_turns.claim'>> {
   const { driver, tenant } = call;
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id;
   const wanted: Claimable = { profile_name: input.profile_name, agent_id, agent_turn_id: input.agent_turn_id };
@@ -59,7 +55,7 @@ async function claimedBefore(call: Call, query: Query, [id, epoch]: [string, num
   return toAgentTurn(call.tenant, turn);
 }
 
-async function claimOne(work: Work, wanted: Claimable, input: In<'claim'>): Promise<AgentTurn> {
+async function claimOne(work: Work, wanted: Claimable, input: In<'agent_turns.claim'>): Promise<AgentTurn> {
   const { call, tx, now } = work;
   const { tenant } = call;
   // Others may be faster: as long as something is left, it is worth another look.

@@ -6,7 +6,7 @@ import type { Card } from '../../facts/contract.js';
 import { checkDeliverable, type PreparedCard, prepareCard, resultFields } from '../../facts/index.js';
 import { asPermitted, checkUses } from '../../identity/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { knownMemories } from '../../memory/sql.js';
 import type { DelegationResult } from '../delegations/model.js';
 import { cardsSeen } from './cards.js';
@@ -50,11 +50,9 @@ export async function deliver(
   const fields = resultFields(await fieldCards(work, turn));
   const missing = checkDeliverable(fields, content);
   if (missing.length > 0) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `the deliverable lacks what task.result_fields asks for: ${missing.join(', ')}`,
-      { missing_fields: missing },
-    );
+    throw invalid(`the deliverable lacks what task.result_fields asks for: ${missing.join(', ')}`, {
+      missing_fields: missing,
+    });
   }
   const { cards } = await appendCards(work, turn, [card]);
   return {

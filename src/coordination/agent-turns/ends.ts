@@ -1,12 +1,11 @@
 /** How an agent_turn is ended by who holds it, once; and how it is stopped by others. */
-import type { z } from 'zod';
 import type { Tx } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { type Call, change, startErasure, type TurnGuard } from '../../engine/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { findDelegation } from '../delegations/store.js';
-import type { agent_turns as operations } from './contract.js';
 import {
   checkArtifactsReadable,
   deliver,
@@ -19,8 +18,6 @@ import type { AgentTurn } from './model.js';
 import { hasEnded } from './rules.js';
 import { heldTurn, openTurn, ownTurn, readTurn } from './service.js';
 import type { AgentTurnView } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
 interface Ending {
   readonly status: 'completed' | 'failed';
@@ -60,7 +57,7 @@ async function endHeld(call: Call, input: TurnGuard, { status, bytes, end, isSam
 const endedOtherwise = ({ agent_turn_id, status }: AgentTurnView): CairnError =>
   new CairnError('STATE_CONFLICT', `agent_turn ${agent_turn_id} is ${status} already, and ended otherwise`, { status });
 
-export async function complete(call: Call, input: In<'complete'>): Promise<AgentTurn> {
+export async function complete(call: Call, input: In<'agent_turns.complete'>): Promise<AgentTurn> {
   const { status = 'success', artifact_ids = [] } = input;
   const deliverable = prepareDeliverable(call, input.deliverable);
   const summary = summaryOf(input.deliverable, input.summary);
@@ -90,7 +87,7 @@ export async function complete(call: Call, input: In<'complete'>): Promise<Agent
   });
 }
 
-export const fail = (call: Call, input: In<'fail'>): Promise<AgentTurn> =>
+export const fail = (call: Call, input: In<'agent_turns.fail'>): Promise<AgentTurn> =>
   endHeld(call, input, {
     status: 'failed',
     bytes: input.error.message.length,
@@ -100,7 +97,7 @@ export const fail = (call: Call, input: In<'fail'>): Promise<AgentTurn> =>
   });
 
 /** By its delegator or the tenant, and by the agent itself; whoever holds it is late from then on. */
-export async function stop(call: Call, input: In<'stop'>): Promise<AgentTurn> {
+export async function stop(call: Call, input: In<'agent_turns.stop'>): Promise<AgentTurn> {
   const { turn, ended } = await change<{ turn: AgentTurn; ended: readonly string[] }>(call, {
     input,
     work: async (work) => {

@@ -1,29 +1,26 @@
 /** Forking an agent_turn: a new one, for a new agent of the same kind, from the same context with changes. */
-import type { z } from 'zod';
 import type { Tx } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { type Call, change, inItem, type Work } from '../../engine/index.js';
 import { type PreparedCard, prepareCard, unknownCards } from '../../facts/index.js';
 import { type BoxRow, standingOf } from '../../facts/sql.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { findTrajectory, isFinished } from '../../memory/index.js';
 import { dispatch, isRefusal, placeTask, type ReadyTask, TOO_DEEP } from '../packing/dispatch.js';
 import { registerTarget, type Source, sourceOf, targetOf } from '../packing/dispatch-targets.js';
 import { planPacking } from '../packing/rules.js';
 import { preparePacking } from '../packing/service.js';
 import { turnBox } from './cards.js';
-import type { agent_turns as operations } from './contract.js';
 import { type AgentTurn, MAX_DEPTH_OF_DELEGATION } from './model.js';
 import { openTurn, readTurn } from './service.js';
 import { type AgentTurnRow, lockAgentTurn } from './store.js';
-
-type In = z.output<(typeof operations)['fork']['input']>;
 
 const RECIPE = { context_packing_config: { pack_arguments: [{ arg_key: 'instruction' }] } };
 
 /** What the new one gets: the same boxes, a new instruction before them if there is one, further cards behind. */
 async function readyFork(
   work: Work,
-  input: In,
+  input: In<'agent_turns.fork'>,
   turn: AgentTurnRow,
   source: Source,
   after: readonly PreparedCard[],
@@ -31,7 +28,7 @@ async function readyFork(
   const { call, tx } = work;
   const target_ref = input.profile_name ?? turn.profile_name;
   if (target_ref === null) {
-    throw new CairnError('INVALID_INPUT', `agent_turn ${turn.agent_turn_id} has no profile: give profile_name`);
+    throw invalid(`agent_turn ${turn.agent_turn_id} has no profile: give profile_name`);
   }
   const task = { target_strategy: 'new', target_ref, instruction: '' } as const;
   const target = await targetOf(work, task, source);
@@ -83,7 +80,7 @@ async function parentFor(tx: Tx, turn: AgentTurnRow): Promise<string | null> {
   return parent && parent.deleted_at === null && !isFinished(parent) ? parent_id : null;
 }
 
-export async function fork(call: Call, input: In): Promise<AgentTurn> {
+export async function fork(call: Call, input: In<'agent_turns.fork'>): Promise<AgentTurn> {
   const { instruction, add_cards = [], without_card_ids = [] } = input;
   const after = add_cards.map((one, i) => inItem('add_cards', i, () => prepareCard(call, one)));
   return change(call, {

@@ -1,21 +1,18 @@
 /** What the model of an agent_turn sees: rendered from its boxes, recorded by their revisions, given again byte for byte. */
-import type { z } from 'zod';
 import { atLength, type Query } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { reads } from '../../engine/contract.js';
 import { appendEvent, type Call, change, isGuarded, keptAnswer, writeGuarded } from '../../engine/index.js';
 import type { Hydrated, Prompt, PromptFormat } from '../../facts/contract.js';
 import { renderSteps } from '../../facts/index.js';
 import { findBox } from '../../facts/sql.js';
 import { asPermitted, mayReadRecipe } from '../../identity/index.js';
-import { CairnError, givingWay, inSteps } from '../../kernel/index.js';
+import { CairnError, givingWay, inSteps, invalid } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
 import { cardsAt, cardsSeen, type Held, heldAt, turnBox } from './cards.js';
-import type { agent_turns as operations } from './contract.js';
 import { keepRecords, recordsOf } from './prompt-records.js';
 import { heldTurn, openTurn, seenHeldTurn } from './service.js';
 import { type AgentTurnRow, type AgentTurnView, findStep, insertStep, type StepRow } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
 /** The boxes of a prompt, and how they stood. */
 type Seen = Pick<StepRow, 'context_box_id' | 'context_revision' | 'output_box_id' | 'output_revision'>;
@@ -68,7 +65,7 @@ async function boxesOf(query: Query, seen: Seen): Promise<Held[]> {
 }
 
 /** What the holder of an agent_turn is to be shown now. */
-async function scriptFor(call: Call, query: Query, input: In<'hydrate'>, moment: number): Promise<Script> {
+async function scriptFor(call: Call, query: Query, input: In<'agent_turns.hydrate'>, moment: number): Promise<Script> {
   const turn = await seenHeldTurn(call, query, input, moment);
   const seen = await seenOf(query, turn);
   const boxes = await boxesOf(query, seen);
@@ -114,7 +111,7 @@ const sameAgain = ({ turn, prompt }: View, last: StepRow): Hydrated => ({
   turn_epoch: turn.turn_epoch,
 });
 
-async function viewNow(call: Call, input: In<'hydrate'>): Promise<View> {
+async function viewNow(call: Call, input: In<'agent_turns.hydrate'>): Promise<View> {
   const { driver, tenant } = call;
   try {
     const now = driver.now();
@@ -130,7 +127,7 @@ async function viewNow(call: Call, input: In<'hydrate'>): Promise<View> {
 /** Thrown in a transaction whose prompt was rendered from boxes that have changed since. */
 class BoxesMoved extends Error {}
 
-export async function hydrate(call: Call, input: In<'hydrate'>): Promise<Hydrated> {
+export async function hydrate(call: Call, input: In<'agent_turns.hydrate'>): Promise<Hydrated> {
   const kept = await keptAnswer(call, input);
   if (kept !== undefined) return replay(call, { agent_turn_id: input.agent_turn_id, step: kept as number });
   const leavesTrace = call.options.idempotency_key !== undefined || isGuarded(call);
@@ -147,7 +144,7 @@ export async function hydrate(call: Call, input: In<'hydrate'>): Promise<Hydrate
 }
 
 /** Records what was rendered, if the boxes still stand as they did; else it is to be rendered anew, or is so at once. */
-async function record(call: Call, input: In<'hydrate'>, shown: View, anew: boolean): Promise<Hydrated> {
+async function record(call: Call, input: In<'agent_turns.hydrate'>, shown: View, anew: boolean): Promise<Hydrated> {
   const cards = recordsOf(call, shown.turn.agent_id, shown.prompt);
   return change(call, {
     input,
@@ -198,7 +195,7 @@ async function scriptOf(
   const step = await findStep(query, agent_turn_id, wanted);
   if (!step) {
     const which = wanted === undefined ? 'was never hydrated' : `has no step ${wanted}`;
-    throw new CairnError('INVALID_INPUT', `agent_turn ${agent_turn_id} ${which}: there is nothing to replay`);
+    throw invalid(`agent_turn ${agent_turn_id} ${which}: there is nothing to replay`);
   }
   const boxes = await boxesOf(query, step);
   return { turn, seen: step, format: step.format, boxes, moment: step.created_at, last: step, step };
@@ -226,7 +223,7 @@ async function refusePrompt(call: Call, turn: AgentTurnRow): Promise<void> {
   );
 }
 
-export async function replay(call: Call, { agent_turn_id, step }: In<'replay'>): Promise<Hydrated> {
+export async function replay(call: Call, { agent_turn_id, step }: In<'agent_turns.replay'>): Promise<Hydrated> {
   const script = await call.driver.snapshot(call.tenant, (query) => scriptOf(call, query, agent_turn_id, step));
   await refusePrompt(call, script.turn);
   return asRecorded(await renderApart(call, script), script.step);

@@ -1,6 +1,6 @@
 /** Reading agent_turns, and holding one: renew, suspend, resume. Claiming is in agent-turn-claiming.ts. */
-import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import {
   appendEvent,
   type Call,
@@ -14,7 +14,6 @@ import {
 import { waitForEnd } from '../../identity/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
-import type { agent_turns as operations } from './contract.js';
 import { checkTurnHeld, seenAtWork } from './holding.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from './model.js';
 import { checkTurnMove, hasEnded, isPartyTo } from './rules.js';
@@ -28,9 +27,6 @@ import {
   lockAgentTurn,
   toAgentTurn,
 } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 const SUSPENDED_MS = 900_000;
 
@@ -50,7 +46,7 @@ export const readTurn = async (call: Call, query: Query, agent_turn_id: string):
   toAgentTurn(call.tenant, await openTurn(call, query, agent_turn_id));
 
 /** A worker may have fallen silent, or a deadline passed: that is noticed first. */
-export async function get(call: Call, input: In<'get'>): Promise<AgentTurn> {
+export async function get(call: Call, input: In<'agent_turns.get'>): Promise<AgentTurn> {
   await noticeDue(call);
   const query = call.driver.at(call.tenant);
   const first = await openTurn(call, query, input.agent_turn_id);
@@ -62,7 +58,7 @@ export async function get(call: Call, input: In<'get'>): Promise<AgentTurn> {
   return ended ? toAgentTurn(call.tenant, ended) : readTurn(call, query, input.agent_turn_id);
 }
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'agent_turns.list'>): Promise<Out<'agent_turns.list'>> {
   const { driver, tenant, caller } = call;
   await noticeDue(call);
   const { limit, cursor, offset, order, ...asked } = input;
@@ -136,7 +132,7 @@ async function holdFor(tx: Tx, turn: AgentTurnView, lease_ms: number, now: numbe
   return { ...turn, lease_expires_at: expires_at };
 }
 
-export async function renew(call: Call, input: In<'renew'>): Promise<AgentTurn> {
+export async function renew(call: Call, input: In<'agent_turns.renew'>): Promise<AgentTurn> {
   return change(call, {
     input,
     work: async (work) => {
@@ -152,7 +148,7 @@ export async function renew(call: Call, input: In<'renew'>): Promise<AgentTurn> 
 
 async function move(
   call: Call,
-  input: In<'suspend'>,
+  input: In<'agent_turns.suspend'>,
   to: 'suspended' | 'running',
   lease_ms: number,
 ): Promise<AgentTurn> {
@@ -172,8 +168,8 @@ async function move(
   });
 }
 
-export const suspend = (call: Call, input: In<'suspend'>): Promise<AgentTurn> =>
+export const suspend = (call: Call, input: In<'agent_turns.suspend'>): Promise<AgentTurn> =>
   move(call, input, 'suspended', input.lease_ms ?? SUSPENDED_MS);
 
-export const resume = (call: Call, input: In<'resume'>): Promise<AgentTurn> =>
+export const resume = (call: Call, input: In<'agent_turns.resume'>): Promise<AgentTurn> =>
   move(call, input, 'running', input.lease_ms ?? DEFAULT_TURN_LEASE_MS);

@@ -1,7 +1,6 @@
 /** What the holder of an agent_turn does while it works: append to the output, replace a box. How it ends is in agent-turn-ends.ts. */
-import type { z } from 'zod';
 import { listToText, type Tx, textToList } from '../../driver/index.js';
-import type { MemoryAccess } from '../../engine/contract.js';
+import type { In, MemoryAccess, Out } from '../../engine/contract.js';
 import {
   appendEvent,
   bytesOf,
@@ -42,20 +41,16 @@ import { derivedEdges, insertEdges, settleEdges } from '../../memory/index.js';
 import { fillBox } from '../packing/store.js';
 import { cardsSeen } from './cards.js';
 import { resultsIn } from './cards-store.js';
-import type { agent_turns as operations } from './contract.js';
 import type { AgentTurn } from './model.js';
 import { heldTurn, noTurn, openTurn, readTurn } from './service.js';
 import { type AgentTurnView, changeAgentTurn, toAgentTurn } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 /** Adds cards to the output box, whose agent_turn is held. */
 export async function appendCards(
   work: Work,
   turn: AgentTurnView,
   prepared: readonly PreparedCard[],
-): Promise<Omit<Out<'append'>, 'output_box_id'> & { readonly appended: boolean }> {
+): Promise<Omit<Out<'agent_turns.append'>, 'output_box_id'> & { readonly appended: boolean }> {
   const { call, tx, now } = work;
   const box = await lockBox(tx, turn.output_box_id);
   if (!box || box.ended_at !== null) throw noTurn(call, turn.agent_turn_id);
@@ -97,7 +92,7 @@ async function refuseSecondResults({ tx }: Work, box_id: string, prepared: reado
 const isResult = ({ input }: PreparedCard): boolean =>
   input.metadata?.type === 'tool.result' && input.tool_call_id != null;
 
-export async function append(call: Call, input: In<'append'>): Promise<Out<'append'>> {
+export async function append(call: Call, input: In<'agent_turns.append'>): Promise<Out<'agent_turns.append'>> {
   const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepareCard(call, one)));
   return change(call, {
     input,
@@ -121,7 +116,7 @@ export async function append(call: Call, input: In<'append'>): Promise<Out<'appe
   });
 }
 
-export async function replace_box(call: Call, input: In<'replace_box'>): Promise<AgentTurn> {
+export async function replace_box(call: Call, input: In<'agent_turns.replace_box'>): Promise<AgentTurn> {
   const { tenant } = call;
   const card_ids = [...new Set(input.card_ids)];
   return change(call, {

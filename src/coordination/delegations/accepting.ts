@@ -1,5 +1,5 @@
 /** Accepting a delegation: child trajectory and scope, packed context and agent_turn are made in one transaction. */
-import type { z } from 'zod';
+import type { In } from '../../engine/contract.js';
 import { appendEvent, type Call, change, noticeDue, type Work } from '../../engine/index.js';
 import { scopeHolder } from '../../engine/sql.js';
 import { findProfile, makeBox, type ProfileRow } from '../../facts/index.js';
@@ -13,7 +13,6 @@ import type { Handover } from '../handovers/model.js';
 import { dispatch, placeTask } from '../packing/dispatch.js';
 import { busyWith, registeredAgent, type Source, type Target } from '../packing/dispatch-targets.js';
 import { asAgent, preparePacking, visibleBoxes } from '../packing/service.js';
-import type { delegations as operations } from './contract.js';
 import type { Delegation } from './model.js';
 import { journalDelegation } from './moves.js';
 import { checkScope, type Offer, planOffer } from './packing.js';
@@ -21,9 +20,7 @@ import { checkParty, openDelegation, readDelegation, refuseOverdue } from './par
 import { checkDelegationMove } from './rules.js';
 import { changeDelegation, type DelegationRow, lockDelegation } from './store.js';
 
-type In = z.output<(typeof operations)['accept']['input']>;
-
-export async function accept(call: Call, input: In): Promise<Delegation> {
+export async function accept(call: Call, input: In<'delegations.accept'>): Promise<Delegation> {
   await noticeDue(call);
   return change(call, {
     input,
@@ -33,7 +30,7 @@ export async function accept(call: Call, input: In): Promise<Delegation> {
   });
 }
 
-async function acceptIn(work: Work, input: In): Promise<Delegation> {
+async function acceptIn(work: Work, input: In<'delegations.accept'>): Promise<Delegation> {
   const { call, tx, now } = work;
   const { delegation_id } = input;
   const known = await openDelegation(call, tx, delegation_id);

@@ -1,10 +1,10 @@
 /** Use cases of delegations: offer, read, list. Accepting is in delegation-accepting.ts, the other moves in delegation-steps.ts. */
-import type { z } from 'zod';
 import { atLength } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { actsAs, type Call, change, listPage, noticeDue, putLease, type Work } from '../../engine/index.js';
 import { checkMayDelegate, findAgent, waitForEnd } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError, toMs } from '../../kernel/index.js';
+import { CairnError, invalid, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { findTrajectory, openTrajectoryLocked, type TrajectoryRow } from '../../memory/index.js';
 import { MAX_DEPTH_OF_DELEGATION } from '../agent-turns/model.js';
@@ -13,7 +13,6 @@ import { recipeOf } from '../handovers/service.js';
 import { TOO_DEEP } from '../packing/dispatch.js';
 import { type Source, sourceOf } from '../packing/dispatch-targets.js';
 import { asAgent, preparePacking, visibleBoxes } from '../packing/service.js';
-import type { delegations as operations } from './contract.js';
 import { type Delegation, STUCK_AFTER_MS } from './model.js';
 import { journalDelegation } from './moves.js';
 import { checkScope, type Offer, planOffer } from './packing.js';
@@ -30,12 +29,9 @@ import {
   toDelegation,
 } from './store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
 /** A delegation checked and hashed, before any transaction. */
 interface PreparedDelegation {
-  readonly input: In<'create'>;
+  readonly input: In<'delegations.create'>;
   readonly from_agent_id: string;
   readonly offer: Offer;
   readonly box_ids: readonly string[];
@@ -43,13 +39,13 @@ interface PreparedDelegation {
 }
 
 /** Everything that the context will be packed of is tried now: what cannot be packed is not offered. */
-async function prepareCreate(call: Call, input: In<'create'>): Promise<PreparedDelegation> {
+async function prepareCreate(call: Call, input: In<'delegations.create'>): Promise<PreparedDelegation> {
   const from_agent_id = actsAs(call, input.from_agent_id, 'from_agent_id') ?? input.from_agent_id;
   if (from_agent_id === undefined) {
-    throw new CairnError('INVALID_INPUT', 'from_agent_id is needed: this key is not that of an agent');
+    throw invalid('from_agent_id is needed: this key is not that of an agent');
   }
   if (from_agent_id === input.to_agent_id) {
-    throw new CairnError('INVALID_INPUT', `agent ${from_agent_id} cannot delegate to itself`);
+    throw invalid(`agent ${from_agent_id} cannot delegate to itself`);
   }
   const query = call.driver.at(call.tenant);
   const recipe = await recipeOf(query, input.handover ?? INSTRUCTION_HANDOVER);
@@ -134,10 +130,7 @@ async function createIn(work: Work, prepared: PreparedDelegation): Promise<Deleg
   }
   const expected = input.expected_completion === undefined ? null : toMs(input.expected_completion);
   if (expected !== null && expected <= now) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `expected_completion must be in the future, ${input.expected_completion} is over`,
-    );
+    throw invalid(`expected_completion must be in the future, ${input.expected_completion} is over`);
   }
   const source = await checkOffer(work, prepared);
   const row: DelegationRow = {
@@ -172,7 +165,7 @@ async function createIn(work: Work, prepared: PreparedDelegation): Promise<Deleg
   return readDelegation(call, tx, delegation_id);
 }
 
-export async function create(call: Call, input: In<'create'>): Promise<Delegation> {
+export async function create(call: Call, input: In<'delegations.create'>): Promise<Delegation> {
   const prepared = await prepareCreate(call, input);
   return change(call, {
     input,
@@ -184,7 +177,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Delegatio
 }
 
 /** What is overdue has failed, whether or not somebody has noticed: so it is noticed first. */
-export async function get(call: Call, input: In<'get'>): Promise<Delegation> {
+export async function get(call: Call, input: In<'delegations.get'>): Promise<Delegation> {
   const { delegation_id, wait_ms = 0 } = input;
   const query = call.driver.at(call.tenant);
   const look = () => readDelegation(call, query, delegation_id);
@@ -198,7 +191,7 @@ export async function get(call: Call, input: In<'get'>): Promise<Delegation> {
   return ended ?? look();
 }
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'delegations.list'>): Promise<Out<'delegations.list'>> {
   const { driver, tenant, caller } = call;
   await noticeDue(call);
   const { limit, cursor, offset, order, ...asked } = input;

@@ -1,6 +1,6 @@
 /** How delegations go on and end by their parties: reject, start, complete, cancel. Their agent_turns move with them. */
-import type { z } from 'zod';
 import type { Tx } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { type Call, change, findLease, noticeDue, startErasure, type Work } from '../../engine/index.js';
 import { lockAgent } from '../../identity/index.js';
 import { CairnError } from '../../kernel/index.js';
@@ -16,7 +16,6 @@ import {
 import { endTurns, type Final, type TurnEnd } from '../agent-turns/ending.js';
 import { checkTurnHeld } from '../agent-turns/holding.js';
 import type { AgentTurnView } from '../agent-turns/store.js';
-import type { delegations as operations } from './contract.js';
 import { type Delegation, type DelegationStatus, STUCK_AFTER_MS } from './model.js';
 import { endDelegation } from './moves.js';
 import {
@@ -29,8 +28,6 @@ import {
 } from './parties.js';
 import { checkDelegationMove, stateConflict } from './rules.js';
 import type { DelegationRow } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
 interface Step {
   readonly input: { readonly delegation_id: string; readonly agent_id?: string | undefined };
@@ -73,7 +70,7 @@ async function step(call: Call, { input, party, to, bytes, move }: Step): Promis
   return delegation;
 }
 
-export const reject = (call: Call, input: In<'reject'>): Promise<Delegation> =>
+export const reject = (call: Call, input: In<'delegations.reject'>): Promise<Delegation> =>
   step(call, {
     input,
     party: 'to_agent_id',
@@ -85,7 +82,7 @@ export const reject = (call: Call, input: In<'reject'>): Promise<Delegation> =>
   });
 
 /** The agent itself holds the agent_turn from then on, so that no worker takes it. */
-export const start = (call: Call, input: In<'start'>): Promise<Delegation> =>
+export const start = (call: Call, input: In<'delegations.start'>): Promise<Delegation> =>
   step(call, {
     input,
     party: 'to_agent_id',
@@ -104,7 +101,7 @@ async function takeOver(work: Work, row: DelegationRow, turn: AgentTurnView): Pr
   return takeTurn(work, agent, turn, turn.agent_id, due?.expires_at ?? now + STUCK_AFTER_MS);
 }
 
-export async function complete(call: Call, input: In<'complete'>): Promise<Delegation> {
+export async function complete(call: Call, input: In<'delegations.complete'>): Promise<Delegation> {
   const { result, delegation_id } = input;
   const deliverable = prepareDeliverable(call, asDeliverable(result.output ?? result.error ?? ''));
   await checkArtifactsReadable(call, result.artifacts ?? []);
@@ -132,7 +129,7 @@ export async function complete(call: Call, input: In<'complete'>): Promise<Deleg
 async function endOf(
   work: Work,
   turn: AgentTurnView,
-  { result }: In<'complete'>,
+  { result }: In<'delegations.complete'>,
   deliverable: PreparedDeliverable,
 ): Promise<TurnEnd> {
   const { status } = result;
@@ -142,7 +139,7 @@ async function endOf(
 }
 
 /** While a worker holds the agent_turn, only whoever names its epoch ends it. */
-function checkNotHeld(call: Call, turn: AgentTurnView, input: In<'complete'>, now: number): void {
+function checkNotHeld(call: Call, turn: AgentTurnView, input: In<'delegations.complete'>, now: number): void {
   const guard = call.turn?.agent_turn_id === turn.agent_turn_id ? call.turn.turn_epoch : undefined;
   const turn_epoch = input.turn_epoch ?? guard;
   if (turn_epoch !== undefined) {
@@ -157,7 +154,7 @@ function checkNotHeld(call: Call, turn: AgentTurnView, input: In<'complete'>, no
   );
 }
 
-export const cancel = (call: Call, input: In<'cancel'>): Promise<Delegation> =>
+export const cancel = (call: Call, input: In<'delegations.cancel'>): Promise<Delegation> =>
   step(call, {
     input,
     party: 'from_agent_id',

@@ -6,7 +6,7 @@ import type { Tx } from '../../driver/index.js';
 import type { Call, CallOptions, TurnGuard, Work } from '../../engine/index.js';
 import { signOfLife } from '../../identity/index.js';
 import { uuid } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { checkTurnHeld, isHeld, staleTurn } from '../agent-turns/holding.js';
 import { isPartyTo } from '../agent-turns/rules.js';
 import { findAgentTurn, lockAgentTurn } from '../agent-turns/store.js';
@@ -17,10 +17,7 @@ function parseGuard(name: string, text: string): { readonly id: string; readonly
   const [, id, number] = /^([^:]+):(\d{1,15})$/.exec(text) ?? [];
   const parsed = uuid.safeParse(id);
   if (parsed.success && number !== undefined) return { id: parsed.data, number: Number(number) };
-  throw new CairnError(
-    'INVALID_INPUT',
-    `${name} must be one <id>:<number>, such as ${EXAMPLE}, not "${text.slice(0, 100)}"`,
-  );
+  throw invalid(`${name} must be one <id>:<number>, such as ${EXAMPLE}, not "${text.slice(0, 100)}"`);
 }
 const EXAMPLE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b:3';
 

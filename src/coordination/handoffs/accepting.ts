@@ -1,6 +1,6 @@
 /** Accepting a handoff: the trajectory moves, the giver's scope is packed for the receiver and closed, in one transaction. */
-import type { z } from 'zod';
 import type { Tx } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { appendEvent, type Call, change, endLease, startErasure, type Work } from '../../engine/index.js';
 import { handoffHolder, scopeHolder } from '../../engine/sql.js';
 import { makeFork } from '../../facts/index.js';
@@ -21,15 +21,12 @@ import {
 } from '../../memory/index.js';
 import { findScope, lockOpenScopes, lockScopesOf, type ScopeRow } from '../../memory/sql.js';
 import { jobQueue, moveJobs } from '../../recall/index.js';
-import type { handoffs as operations } from './contract.js';
 import { noteOverdue } from './expiry.js';
 import type { Handoff } from './model.js';
 import { movesHandoff } from './rules.js';
 import { answeredLocked, readHandoff, receiverOf } from './service.js';
 import { type HandoffRow, moveHandoff, toHandoff } from './store.js';
 import { tellHandoff } from './telling.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
 interface Packed {
   readonly new_scope_id: string | null;
@@ -127,7 +124,7 @@ async function takeOver(work: Work, handoff: HandoffRow) {
   return { after, closed_scope_ids };
 }
 
-export async function accept(call: Call, input: In<'accept'>): Promise<Handoff> {
+export async function accept(call: Call, input: In<'handoffs.accept'>): Promise<Handoff> {
   const { handoff_id } = input;
   let closed: readonly string[] = [];
   await noteOverdue(call, handoff_id);

@@ -1,13 +1,12 @@
 /** Use cases of handoffs: offer, read, list, reject, complete. How one is accepted is in handoff-accepting.ts. */
-import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { actsAs, type Call, change, endLease, listPage, putLease, type Work } from '../../engine/index.js';
 import { type AgentRow, checkMayDelegate, findAgent } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { openScopeOf, openTrajectoryLocked, type TrajectoryRow } from '../../memory/index.js';
-import type { handoffs as operations } from './contract.js';
 import { noteOverdue } from './expiry.js';
 import { HANDOFF_EXPIRES_MS, type Handoff } from './model.js';
 import { movesHandoff } from './rules.js';
@@ -25,9 +24,6 @@ import {
 } from './store.js';
 import { tellHandoff } from './telling.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
 const noHandoff = (call: Call, handoff_id: string): CairnError =>
   new CairnError('HANDOFF_NOT_FOUND', `there is no handoff ${handoff_id} in tenant ${call.tenant}`);
 
@@ -35,7 +31,7 @@ const noHandoff = (call: Call, handoff_id: string): CairnError =>
 function giverOf(call: Call, named: string | undefined): string {
   const giver = actsAs(call, named, 'from_agent_id') ?? named;
   if (giver !== undefined) return giver;
-  throw new CairnError('INVALID_INPUT', 'handoffs.create: from_agent_id: is needed, since this key acts for no agent');
+  throw invalid('handoffs.create: from_agent_id: is needed, since this key acts for no agent');
 }
 
 /** The agent that a trajectory is offered to, as it is registered. */
@@ -89,16 +85,16 @@ function sameHandoff(row: HandoffRow, sent_hash: string | null, giver: string): 
 }
 
 /** Canonical JSON of what the receiver should know, or null. */
-function bodyOf({ next_steps = [], blockers = [], open_questions = [] }: In<'create'>): string | null {
+function bodyOf({ next_steps = [], blockers = [], open_questions = [] }: In<'handoffs.create'>): string | null {
   if (next_steps.length + blockers.length + open_questions.length === 0) return null;
   return canonical({ next_steps, blockers, open_questions });
 }
 
-export async function create(call: Call, input: In<'create'>): Promise<Handoff> {
+export async function create(call: Call, input: In<'handoffs.create'>): Promise<Handoff> {
   const { to_agent_id, trajectory_id, scope_id = null, reason = null, context_snapshot = null } = input;
   const from_agent_id = giverOf(call, input.from_agent_id);
   if (from_agent_id === to_agent_id) {
-    throw new CairnError('INVALID_INPUT', 'handoffs.create: to_agent_id: names the agent that gives: name another');
+    throw invalid('handoffs.create: to_agent_id: names the agent that gives: name another');
   }
   const body = bodyOf(input);
   const sent_hash = input.handoff_id === undefined ? null : sha256(canonical(input as unknown as Json));
@@ -160,7 +156,7 @@ export async function readHandoff(call: Call, query: Query, handoff_id: string):
   return toHandoff(row, call.driver.now());
 }
 
-export async function get(call: Call, { handoff_id }: In<'get'>): Promise<Handoff> {
+export async function get(call: Call, { handoff_id }: In<'handoffs.get'>): Promise<Handoff> {
   const shown = await readHandoff(call, call.driver.at(call.tenant), handoff_id);
   // If it cannot be noted now, it is by the next that looks.
   if (shown.status === 'Expired') await noteOverdue(call, handoff_id).catch(() => undefined);
@@ -170,7 +166,7 @@ export async function get(call: Call, { handoff_id }: In<'get'>): Promise<Handof
 const bytesOf = ({ reason, rejection, body, context_snapshot }: HandoffRow): number =>
   Buffer.byteLength(`${reason ?? ''}${rejection ?? ''}${body ?? ''}${context_snapshot ?? ''}`);
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'handoffs.list'>): Promise<Out<'handoffs.list'>> {
   const { driver, tenant } = call;
   const { limit, cursor, offset, order, ...asked } = input;
   const filter = { ...asked, party: call.caller.agent_id ?? undefined };
@@ -236,7 +232,8 @@ async function settle(
   });
 }
 
-export const reject = (call: Call, input: In<'reject'>): Promise<Handoff> =>
+export const reject = (call: Call, input: In<'handoffs.reject'>): Promise<Handoff> =>
   settle(call, input, 'Rejected', { rejection: input.reason ?? null });
 
-export const complete = (call: Call, input: In<'complete'>): Promise<Handoff> => settle(call, input, 'Completed');
+export const complete = (call: Call, input: In<'handoffs.complete'>): Promise<Handoff> =>
+  settle(call, input, 'Completed');

@@ -1,12 +1,11 @@
 /** Use cases of handovers: packing recipes, stored by name. One is built in. */
-import type { z } from 'zod';
 import type { Query } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change, listPage } from '../../engine/index.js';
 import { mayReadRecipe } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
-import { CairnError, toIso } from '../../kernel/index.js';
+import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
-import type { handovers as operations } from './contract.js';
 import {
   type Handover,
   type HandoverChoice,
@@ -23,9 +22,6 @@ import {
   lockHandover,
   putHandover,
 } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 const builtIn: StoredHandover = {
   name: INSTRUCTION_HANDOVER,
@@ -67,7 +63,7 @@ export async function recipeOf(query: Query, choice: HandoverChoice): Promise<Ha
 
 const refuseBuiltIn = (name: string): void => {
   if (name !== INSTRUCTION_HANDOVER) return;
-  throw new CairnError('INVALID_INPUT', `handover "${name}" is built in and stays as it is: use another name`);
+  throw invalid(`handover "${name}" is built in and stays as it is: use another name`);
 };
 
 /** An agent changes the recipes that it stored, and no others. */
@@ -80,7 +76,7 @@ function refuseForeign(call: Call, { name, agent_id }: HandoverRow): void {
   );
 }
 
-export async function save(call: Call, input: In<'save'>): Promise<StoredHandover> {
+export async function save(call: Call, input: In<'handovers.save'>): Promise<StoredHandover> {
   refuseBuiltIn(input.name);
   const recipe = canonical(input.handover as Json);
   return change(call, {
@@ -104,10 +100,10 @@ export async function save(call: Call, input: In<'save'>): Promise<StoredHandove
   });
 }
 
-export const get = (call: Call, input: In<'get'>): Promise<StoredHandover> =>
+export const get = (call: Call, input: In<'handovers.get'>): Promise<StoredHandover> =>
   read(call, call.driver.at(call.tenant), input.name);
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'handovers.list'>): Promise<Out<'handovers.list'>> {
   const { driver, tenant } = call;
   const { rows, ...page } = await listPage<HandoverRow, string>(call, {
     input,
@@ -121,7 +117,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { handovers: rows.map((row) => toHandover(call, row)), ...page };
 }
 
-async function remove(call: Call, input: In<'delete'>): Promise<void> {
+async function remove(call: Call, input: In<'handovers.delete'>): Promise<void> {
   refuseBuiltIn(input.name);
   await change<Json>(call, {
     input,

@@ -1,11 +1,10 @@
 /** Use cases of locks. */
-import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { actsAs, type Call, change, listPage, type Work } from '../../engine/index.js';
 import { actingFor, signOfLife } from '../../identity/index.js';
 import { newId } from '../../kernel/contract.js';
-import { CairnError, toIso } from '../../kernel/index.js';
-import type { locks as operations } from './contract.js';
+import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import { DEFAULT_LOCK_LEASE_MS, type Lock } from './model.js';
 import { giveUp, hold, journal, lease, modesOf, openLock, readLine, settle } from './queue.js';
 import { grantable, LONGEST_LEASE_MS, PLACE_MS } from './rules.js';
@@ -26,9 +25,6 @@ import {
 } from './store.js';
 import { leave, waitInLine } from './waiting.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
 /** What is asked for, with everything that was left out filled in. */
 type Wanted = Pick<LockRow, 'resource_type' | 'resource_id' | 'holder_agent_id' | 'mode' | 'lease_ms'>;
 
@@ -46,7 +42,7 @@ interface Found {
   readonly made: boolean;
 }
 
-export async function acquire(made_by: Call, input: In<'acquire'>): Promise<Out<'acquire'>> {
+export async function acquire(made_by: Call, input: In<'locks.acquire'>): Promise<Out<'locks.acquire'>> {
   const { lock_id, timeout_ms = 0 } = input;
   const asked: Asked = { wanted: wantedOf(made_by, input), lock_id, timeout_ms, asker: newId() };
   const call = await actingFor(made_by, asked.wanted.holder_agent_id);
@@ -70,10 +66,10 @@ export async function acquire(made_by: Call, input: In<'acquire'>): Promise<Out<
   throw conflict(asked, line, driver.now());
 }
 
-function wantedOf(call: Call, input: In<'acquire'>): Wanted {
+function wantedOf(call: Call, input: In<'locks.acquire'>): Wanted {
   const holder = actsAs(call, input.holder_agent_id, 'holder_agent_id') ?? input.holder_agent_id;
   if (holder === undefined) {
-    throw new CairnError('INVALID_INPUT', 'locks.acquire: holder_agent_id: must be given, since this key has no agent');
+    throw invalid('locks.acquire: holder_agent_id: must be given, since this key has no agent');
   }
   return {
     resource_type: input.resource_type,
@@ -179,7 +175,7 @@ function conflict({ wanted, timeout_ms }: Asked, line: readonly LockRow[], now: 
 const notFound = (lock_id: string): CairnError =>
   new CairnError('LOCK_NOT_FOUND', `there is no lock ${lock_id}, or it ended more than a day ago`);
 
-export async function get(call: Call, { lock_id }: In<'get'>): Promise<Out<'get'>> {
+export async function get(call: Call, { lock_id }: In<'locks.get'>): Promise<Out<'locks.get'>> {
   const query = call.driver.at(call.tenant);
   const row = await findLock(query, lock_id);
   if (!row || !(await isParty(call, query, row))) throw notFound(lock_id);
@@ -192,7 +188,7 @@ async function isParty(call: Call, query: Query, { lock_id, holder_agent_id }: L
   return agent_id === null || holder_agent_id === agent_id || (await isInLine(query, lock_id, agent_id));
 }
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'locks.list'>): Promise<Out<'locks.list'>> {
   const { driver, tenant } = call;
   const { resource_type, resource_id, holder_agent_id } = input;
   const party = call.caller.agent_id ?? undefined;
@@ -229,7 +225,7 @@ async function openOwn({ call, tx, now }: Work, lock_id: string, agent: string |
   return open;
 }
 
-export async function extend(call: Call, input: In<'extend'>): Promise<Out<'extend'>> {
+export async function extend(call: Call, input: In<'locks.extend'>): Promise<Out<'locks.extend'>> {
   const { driver, tenant } = call;
   const { lock_id, additional_ms } = input;
   const agent = actsAs(call, input.holder_agent_id, 'holder_agent_id') ?? input.holder_agent_id;
@@ -256,7 +252,7 @@ export async function extend(call: Call, input: In<'extend'>): Promise<Out<'exte
   });
 }
 
-export function release(call: Call, input: In<'release'>): Promise<Out<'release'>> {
+export function release(call: Call, input: In<'locks.release'>): Promise<Out<'locks.release'>> {
   const { driver } = call;
   const { lock_id } = input;
   const agent = actsAs(call, input.releasing_agent_id, 'releasing_agent_id') ?? input.releasing_agent_id;

@@ -1,10 +1,9 @@
 /** Handing out messages: leased to a reader, again until they are acknowledged, in order for each sender and priority. */
-import type { z } from 'zod';
 import type { Query } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { actsAs, type Call, change, inChunks, keptAnswer, type Work } from '../../engine/index.js';
 import { actingFor, signOfLife, waitFor } from '../../identity/index.js';
-import { CairnError, toIso } from '../../kernel/index.js';
-import type { messages as operations } from './contract.js';
+import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import {
   type Delivery,
   holderOf,
@@ -20,9 +19,7 @@ import { DEFAULT_DELIVERY_LEASE_MS, type DeliveredMessage } from './model.js';
 import { mailboxesOf } from './service.js';
 import { findMessages, type MessageRow, messageBytes, toMessage, urgencyOf } from './store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-type Streamed = Out<'stream'>;
+type Streamed = Out<'messages.stream'>;
 
 const DEFAULT_LIMIT = 10;
 /** How many lanes of a mailbox are looked at, and how many messages of a lane at a time. */
@@ -40,10 +37,10 @@ interface Reader {
   readonly lease_ms: number;
 }
 
-function readerOf(call: Call, input: Pick<In<'receive'>, 'agent_id' | 'reader_id' | 'lease_ms'>): Reader {
+function readerOf(call: Call, input: Pick<In<'messages.receive'>, 'agent_id' | 'reader_id' | 'lease_ms'>): Reader {
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id;
   if (agent_id === undefined) {
-    throw new CairnError('INVALID_INPUT', 'agent_id is missing: say whose messages, or use the key of an agent');
+    throw invalid('agent_id is missing: say whose messages, or use the key of an agent');
   }
   const { reader_id = agent_id, lease_ms = DEFAULT_DELIVERY_LEASE_MS } = input;
   return { agent_id, reader_id, holder: holderOf(agent_id, reader_id), lease_ms };
@@ -213,7 +210,7 @@ class Receiving {
   readonly again = (): number => performance.now() + this.#next_end - this.#call.driver.now();
 }
 
-export async function receive(made: Call, input: In<'receive'>): Promise<Out<'receive'>> {
+export async function receive(made: Call, input: In<'messages.receive'>): Promise<Out<'messages.receive'>> {
   const reader = readerOf(made, input);
   const call = await actingFor(made, reader.agent_id);
   const { driver, tenant } = call;
@@ -230,7 +227,7 @@ export async function receive(made: Call, input: In<'receive'>): Promise<Out<'re
 const keysOf = async (call: Call, { agent_id }: Reader): Promise<string[]> =>
   (await mailboxesOf(call.driver.at(call.tenant), agent_id)).map(mailboxKey);
 
-export async function* stream(made: Call, input: In<'stream'>): AsyncGenerator<Streamed, void, undefined> {
+export async function* stream(made: Call, input: In<'messages.stream'>): AsyncGenerator<Streamed, void, undefined> {
   const reader = readerOf(made, input);
   const call = await actingFor(made, reader.agent_id);
   const { driver, wakes } = call;

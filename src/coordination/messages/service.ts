@@ -1,6 +1,6 @@
 /** Use cases of messages: send, read, list, acknowledge. How they are handed out is in message-delivery.ts. */
-import type { z } from 'zod';
 import { atLength, listToText, type Query, type Tx, textToList } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import {
   actsAs,
   appendEvent,
@@ -14,12 +14,11 @@ import {
 import { PENDING } from '../../engine/sql.js';
 import { findAgent, givenType } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError, toMs } from '../../kernel/index.js';
+import { CairnError, invalid, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import type { EntityType } from '../../memory/contract.js';
 import { beyondAmong, lockTrajectory, unknownEntity } from '../../memory/index.js';
 import { findScope, knownMemories } from '../../memory/sql.js';
-import type { messages as operations } from './contract.js';
 import { acknowledgeDelivery, type Delivery, deliveriesOf } from './deliveries.js';
 import { mailboxKey } from './expiry.js';
 import { countMessages, isVisible, listMessages, type MessageFilter, type Viewer } from './lists.js';
@@ -37,23 +36,20 @@ import {
   toMessage,
 } from './store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
 /** A message checked and hashed, before any transaction. */
 interface PreparedMessage {
-  readonly input: In<'send'>;
+  readonly input: In<'messages.send'>;
   readonly from_agent_id: string | null;
   readonly sent_hash: string | null;
 }
 
-function prepareSend(call: Call, input: In<'send'>): PreparedMessage {
+function prepareSend(call: Call, input: In<'messages.send'>): PreparedMessage {
   const { to_agent_id, to_agent_type, fan_out } = input;
   if ((to_agent_id === undefined) === (to_agent_type === undefined)) {
-    throw new CairnError('INVALID_INPUT', 'a message goes to either to_agent_id or to_agent_type: give one');
+    throw invalid('a message goes to either to_agent_id or to_agent_type: give one');
   }
   if (fan_out !== undefined && to_agent_type === undefined) {
-    throw new CairnError('INVALID_INPUT', 'fan_out goes with to_agent_type: an agent is one');
+    throw invalid('fan_out goes with to_agent_type: an agent is one');
   }
   return {
     input,
@@ -95,7 +91,7 @@ function sameMessage(tx: Tx, row: MessageRow, prepared: PreparedMessage, now: nu
 }
 
 /** What an agent cannot read does not exist for it: a message neither tells whether it is there, nor is placed there. */
-async function refuseUnreadable({ call, tx }: Work, input: In<'send'>): Promise<void> {
+async function refuseUnreadable({ call, tx }: Work, input: In<'messages.send'>): Promise<void> {
   const { scope_id, trajectory_id, artifact_ids = [] } = input;
   const beyond = (type: EntityType, ids: readonly (string | undefined)[]) =>
     beyondAmong(
@@ -113,7 +109,7 @@ async function refuseUnreadable({ call, tx }: Work, input: In<'send'>): Promise<
 }
 
 /** Sees that what a message names is there; its trajectory is locked, so that it is not deleted beside it. */
-async function placeOf(work: Work, input: In<'send'>): Promise<string | null> {
+async function placeOf(work: Work, input: In<'messages.send'>): Promise<string | null> {
   const { tx, now } = work;
   const { scope_id, artifact_ids = [] } = input;
   await refuseUnreadable(work, input);
@@ -148,7 +144,7 @@ async function sendIn(work: Work, prepared: PreparedMessage): Promise<Message> {
   }
   const expires_at = input.expires_at === undefined ? null : toMs(input.expires_at);
   if (expires_at !== null && expires_at <= now) {
-    throw new CairnError('INVALID_INPUT', `expires_at must be in the future, ${input.expires_at} is over`);
+    throw invalid(`expires_at must be in the future, ${input.expires_at} is over`);
   }
   const trajectory_id = await placeOf(work, input);
   const row = await insertMessage(tx, {
@@ -190,7 +186,7 @@ function journalSent(work: Work, row: MessageRow): Message {
   return shown(tx, row);
 }
 
-export async function send(call: Call, input: In<'send'>): Promise<Message> {
+export async function send(call: Call, input: In<'messages.send'>): Promise<Message> {
   const prepared = prepareSend(call, input);
   return change<Message>(call, {
     input,
@@ -241,7 +237,7 @@ async function viewerOf(call: Call, query: Query): Promise<Viewer | null> {
   return agent_id === null ? null : { agent_id, mailboxes: await mailboxesOf(query, agent_id) };
 }
 
-export async function get(call: Call, input: In<'get'>): Promise<Message> {
+export async function get(call: Call, input: In<'messages.get'>): Promise<Message> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
   const row = await readableRow(call, query, input.message_id);
@@ -254,7 +250,7 @@ async function isReadable(call: Call, query: Query, row: MessageRow): Promise<bo
   return viewer === null || isVisible(query, row, viewer);
 }
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'messages.list'>): Promise<Out<'messages.list'>> {
   const { driver, tenant } = call;
   const { limit, cursor, offset, order, to_agent, ...asked } = input;
   const query = driver.at(tenant);
@@ -275,7 +271,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { messages: rows.map(toMessage), ...rest };
 }
 
-export async function acknowledge(call: Call, input: In<'acknowledge'>): Promise<Message> {
+export async function acknowledge(call: Call, input: In<'messages.acknowledge'>): Promise<Message> {
   const { message_id } = input;
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   return change<Message>(call, {
@@ -319,8 +315,7 @@ async function onlyDelivery(tx: Tx, row: MessageRow): Promise<Delivery> {
     );
   }
   if (others.length === 0) return delivery;
-  throw new CairnError(
-    'INVALID_INPUT',
+  throw invalid(
     `message ${row.message_id} went to ${row.recipients} agents: say by agent_id which of them acknowledges it`,
   );
 }

@@ -14,7 +14,7 @@ import {
   MADE,
 } from '../../identity/index.js';
 import { newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { checkTurnHeld } from '../agent-turns/holding.js';
 import { isPartyTo } from '../agent-turns/rules.js';
 import { type AgentTurnRow, activeTurnOf, lastTurnOf, lockAgentTurn } from '../agent-turns/store.js';
@@ -65,7 +65,7 @@ export function targetOf(work: Work, task: Task, source: Source): Promise<Target
 
 function needed(target_ref: string | undefined, why: string): string {
   if (target_ref !== undefined) return target_ref;
-  throw new CairnError('INVALID_INPUT', `target_ref is needed: ${why}`);
+  throw invalid(`target_ref is needed: ${why}`);
 }
 
 async function newTarget(work: Work, profile_name: string, source: Source): Promise<Target> {
@@ -100,7 +100,7 @@ async function reusedTarget(work: Work, agent_id: string, source: Source): Promi
   const { tx } = work;
   const agent = await registeredAgent(tx, agent_id);
   if (agent_id === source.agent_id) {
-    throw new CairnError('INVALID_INPUT', `agent ${agent_id} cannot delegate to itself: use clone`);
+    throw invalid(`agent ${agent_id} cannot delegate to itself: use clone`);
   }
   await checkMayDelegate(tx, source.agent_id, agent);
   const profile = await profileOf(tx, agent);
@@ -146,8 +146,7 @@ async function profileOf(tx: Tx, { agent_id, profile_name }: AgentRow): Promise<
     profileContent(profile);
     return profile;
   }
-  throw new CairnError(
-    'INVALID_INPUT',
+  throw invalid(
     profile_name === null
       ? `agent ${agent_id} was registered without a profile: use new with a profile, or offer it a delegation`
       : `the profile "${profile_name}" of agent ${agent_id} is gone: create it again, or use another agent`,

@@ -5,7 +5,7 @@ import { turnBoxHolder } from '../../engine/sql.js';
 import { makeBox, mayUse } from '../../facts/index.js';
 import { addReader, type BoxRow, findBox } from '../../facts/sql.js';
 import { type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { invalid } from '../../kernel/index.js';
 import { DEFAULT_MAX_ATTEMPTS, type DispatchAnswer, MAX_DEPTH_OF_DELEGATION } from '../agent-turns/model.js';
 import { type AgentTurnRow, insertAgentTurns, lastTurnOf } from '../agent-turns/store.js';
 import { insertDelegation } from '../delegations/store.js';
@@ -36,7 +36,7 @@ export async function prepareTasks(
     const taken = RESERVED.filter((name) => Object.hasOwn(given, name));
     if (taken.length > 0) {
       const where = tasks.length === 1 ? 'arguments' : `tasks[${i}].arguments`;
-      throw new CairnError('INVALID_INPUT', `${where} must not have ${taken.join(', ')}: it is given by the call`);
+      throw invalid(`${where} must not have ${taken.join(', ')}: it is given by the call`);
     }
   }
   return tasks.map((task) => ({ task, recipe }));
@@ -87,17 +87,13 @@ export async function readyTask(
 /** Refuses a recipe that leaves out the instruction, or boxes that are given. */
 export function refuseLost(plan: PackingPlan, box_ids: readonly string[]): void {
   if (!plan.cards.some(({ arg_key }) => arg_key === 'instruction')) {
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalid(
       'the handover does not pack the argument instruction, so nobody would see it: add it to pack_arguments',
     );
   }
   const lost = box_ids.filter((id) => !plan.box_ids.includes(id));
   if (lost.length === 0) return;
-  throw new CairnError(
-    'INVALID_INPUT',
-    `the handover does not inherit input_box_ids, so these boxes would be left out: ${lost.join(', ')}`,
-  );
+  throw invalid(`the handover does not inherit input_box_ids, so these boxes would be left out: ${lost.join(', ')}`);
 }
 
 /** The box that the source has put out into so far: of its agent_turn, or of the last one it had. */
@@ -123,8 +119,7 @@ async function clonedHistory({ call, tx }: Work, { target_ref }: Task, source: S
 export async function outputOf(tx: Tx, source: Source): Promise<string> {
   const box_id = await historyOf(tx, source);
   if (box_id !== undefined) return box_id;
-  throw new CairnError(
-    'INVALID_INPUT',
+  throw invalid(
     `${source.agent_id === null ? 'a caller that is no agent' : `agent ${source.agent_id}`} has no output box yet: there is no history to give`,
   );
 }

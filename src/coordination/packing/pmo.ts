@@ -1,13 +1,12 @@
 /** The primitives by which agents have others work: delegate_async, fork_join, launch_principal, ask_expert. */
-import type { z } from 'zod';
 import type { Tx } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change, putLease, type Work } from '../../engine/index.js';
 import { lockAgent } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError, toIso } from '../../kernel/index.js';
+import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import { insertBatch } from '../agent-turns/batches-store.js';
 import type { DispatchAnswer } from '../agent-turns/model.js';
-import type { pmo as operations } from './contract.js';
 import {
   type Dispatched,
   dispatch,
@@ -20,9 +19,6 @@ import {
 } from './dispatch.js';
 import { registerTarget, type Source, sourceOf } from './dispatch-targets.js';
 import type { Refusal, Task } from './task.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 const DEFAULT_DEADLINE_S = 900;
 
@@ -120,7 +116,7 @@ async function delegateOne(
   );
 }
 
-export async function delegate_async(call: Call, input: In<'delegate_async'>): Promise<DispatchAnswer> {
+export async function delegate_async(call: Call, input: In<'pmo.delegate_async'>): Promise<DispatchAnswer> {
   const prepared = await prepareTasks(call, [input], input.handover);
   return delegateOne(call, { ...input, ...delegating(call, input) }, prepared);
 }
@@ -136,13 +132,13 @@ const delegating = (
   author: operation.slice(operation.indexOf('.') + 1),
 });
 
-export async function launch_principal(call: Call, input: In<'launch_principal'>): Promise<DispatchAnswer> {
+export async function launch_principal(call: Call, input: In<'pmo.launch_principal'>): Promise<DispatchAnswer> {
   const { profile_name: target_ref, instruction } = input;
   const task: Task = { target_strategy: 'new', target_ref, instruction };
   return delegateOne(call, delegating(call, input), await prepareTasks(call, [task], input.handover));
 }
 
-export async function ask_expert(call: Call, input: In<'ask_expert'>): Promise<DispatchAnswer> {
+export async function ask_expert(call: Call, input: In<'pmo.ask_expert'>): Promise<DispatchAnswer> {
   const { profile_name: target_ref, question: instruction, include_history } = input;
   const task: Task = { target_strategy: 'new', target_ref, instruction };
   const prepared = await prepareTasks(call, [task], input.handover);
@@ -158,14 +154,14 @@ function refuseTwice(tasks: readonly Task[]): void {
   const refs = reused.map(({ target_ref }) => target_ref);
   const twice = refs.find((ref, i) => refs.indexOf(ref) !== i);
   if (twice === undefined) return;
-  throw new CairnError('INVALID_INPUT', `tasks reuse agent ${twice} twice: an agent does one task at a time`);
+  throw invalid(`tasks reuse agent ${twice} twice: an agent does one task at a time`);
 }
 
-export async function fork_join(call: Call, input: In<'fork_join'>): Promise<Out<'fork_join'>> {
+export async function fork_join(call: Call, input: In<'pmo.fork_join'>): Promise<Out<'pmo.fork_join'>> {
   refuseTwice(input.tasks);
   const prepared = await prepareTasks(call, input.tasks, input.handover);
   const what = delegating(call, input);
-  return change<Out<'fork_join'>>(call, {
+  return change<Out<'pmo.fork_join'>>(call, {
     input,
     bytes: input.tasks.reduce((sum, { instruction }) => sum + instruction.length, 0),
     work: async (work) => {
@@ -196,6 +192,6 @@ export async function fork_join(call: Call, input: In<'fork_join'>): Promise<Out
       return { status: 'accepted', batch_id, task_count, agent_turn_ids, deadline_at: toIso(deadline_at) };
     },
     remember: (answer) => answer as unknown as Json,
-    again: async (_query, kept) => kept as unknown as Out<'fork_join'>,
-  }).catch((error) => answerRefusals<Out<'fork_join'>>(error, (refusal) => refusal));
+    again: async (_query, kept) => kept as unknown as Out<'pmo.fork_join'>,
+  }).catch((error) => answerRefusals<Out<'pmo.fork_join'>>(error, (refusal) => refusal));
 }

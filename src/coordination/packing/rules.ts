@@ -1,6 +1,6 @@
 /** What a recipe makes of arguments: which profile, which cards, which boxes. No I/O: whether they exist is asked later. */
 import { anyId, type Json, type JsonObject, profileName } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { invalid } from '../../kernel/index.js';
 import type { Handover, PackRule } from '../handovers/model.js';
 
 /** A card that an argument becomes. */
@@ -40,7 +40,7 @@ function profileOf(handover: Handover, given: JsonObject): string | undefined {
   if (named === undefined || named === null) return undefined;
   const parsed = profileName.safeParse(named);
   if (parsed.success) return parsed.data;
-  throw new CairnError('INVALID_INPUT', `profile_name must be the name of a profile, not ${shown(named)}`);
+  throw invalid(`profile_name must be the name of a profile, not ${shown(named)}`);
 }
 
 const isRule = (entry: PackRule | null): entry is PackRule =>
@@ -61,8 +61,7 @@ const contentOf = (value: Json): Json =>
 /** A field may be given by its name alone. What else it must be, the card type says. */
 function fieldsOf(arg_key: string, value: Json): Json {
   if (!Array.isArray(value)) {
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalid(
       `arguments.${arg_key} becomes a task.result_fields card, so it must be a list of fields, not ${shown(value)}`,
     );
   }
@@ -83,7 +82,7 @@ function boxIdOf(name: string, value: Json): string {
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
   const parsed = anyId.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new CairnError('INVALID_INPUT', `arguments.${name} must be a box_id, or a list of them, not ${shown(value)}`);
+  throw invalid(`arguments.${name} must be a box_id, or a list of them, not ${shown(value)}`);
 }
 
 const shown = (value: Json): string => {

@@ -2,8 +2,8 @@
  * Packing: makes the sealed box that an agent is to see, from arguments, from boxes that the packing agent may see, and
  * a pointer to who packed it. What it makes is decided by a recipe (domain/packing.ts).
  */
-import type { z } from 'zod';
 import type { Tx } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { actsAs, type Call, change, event, type Work } from '../../engine/index.js';
 import {
   addCard,
@@ -17,17 +17,14 @@ import {
 import { type BoxRow, isOfTurn, segmentsOf, takeSealTime } from '../../facts/sql.js';
 import { cardReachOf } from '../../identity/index.js';
 import { newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { MAX_CONTEXT_CARDS } from '../../recall/contract.js';
 import { insertManifest } from '../../recall/index.js';
 import { recipeOf } from '../handovers/service.js';
-import type { pmo as operations } from './contract.js';
 import type { Packed } from './model.js';
 import { type PackingPlan, planPacking } from './rules.js';
 import { fillBox, inheritedBeyond, type Part, packedCards } from './store.js';
-
-type In = z.output<(typeof operations)['pack_context']['input']>;
 
 /** A plan whose cards are checked and hashed, before any transaction. */
 export interface PreparedPacking {
@@ -168,15 +165,14 @@ async function recordPacking(tx: Tx, { prepared, box_id, owner, task }: Packing,
   return manifest_id;
 }
 
-export async function pack_context(call: Call, input: In): Promise<Packed> {
+export async function pack_context(call: Call, input: In<'pmo.pack_context'>): Promise<Packed> {
   const { tenant, driver } = call;
   const source = actsAs(call, input.source_agent_id, 'source_agent_id') ?? input.source_agent_id;
   const agent = asAgent(call, source);
   const recipe = await recipeOf(driver.at(tenant), input.handover);
   const plan = planPacking(recipe, input.arguments);
   if (plan.profile_name === undefined) {
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalid(
       'no profile is named: give arguments.profile_name, or target_profile_config.profile_name in the handover',
     );
   }

@@ -1,7 +1,7 @@
 /** SQLite: one connection that writes in groups, one that reads, and a thread for reads that may be long. */
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import {
   type Driver,
   DriverError,
@@ -38,7 +38,7 @@ const PAUSE_MS = 50;
 export async function openSqlite(file: string, options: DriverOptions): Promise<Driver> {
   const path = resolve(file);
   if (file === ':memory:') {
-    throw new CairnError('INVALID_INPUT', 'an in-memory database would lose everything: name a file');
+    throw invalid('an in-memory database would lose everything: name a file');
   }
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -1,5 +1,5 @@
 /** How long a card, artifact or note lives: every form that is taken, as what it ends with and when. */
-import { CairnError, toMs } from '../../kernel/index.js';
+import { invalid, toMs } from '../../kernel/index.js';
 import type { LifetimeClass, Ttl } from './model.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -39,12 +39,9 @@ const CLOCKS_APART_MS = 60 * 1000;
  */
 export function agreedExpiry(expires_at: string, ttl: string, duration_ms: number, now: number): number {
   const at = toMs(expires_at);
-  if (at <= now) throw new CairnError('INVALID_INPUT', `expires_at ${expires_at} is not in the future`);
+  if (at <= now) throw invalid(`expires_at ${expires_at} is not in the future`);
   if (at > now + duration_ms + CLOCKS_APART_MS) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `expires_at ${expires_at} is later than ${ttl} from now: give one of them, or an expires_at by then`,
-    );
+    throw invalid(`expires_at ${expires_at} is later than ${ttl} from now: give one of them, or an expires_at by then`);
   }
   return at;
 }
@@ -52,8 +49,7 @@ export function agreedExpiry(expires_at: string, ttl: string, duration_ms: numbe
 export function lifetimeOf(ttl: Ttl, now: number, expires_at?: string | null): Lifetime {
   const named = typeof ttl === 'string' ? classes[ttl] : undefined;
   if (named !== undefined && expires_at != null) {
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalid(
       `expires_at goes with a ttl that names a time, not with ${ttl}: leave it out, or give a ttl such as Duration(ms)`,
     );
   }
@@ -68,10 +64,7 @@ export function lifetimeOf(ttl: Ttl, now: number, expires_at?: string | null): L
 export function checkLifetime(lifetime: LifetimeClass | null | undefined, ttl: Ttl): void {
   const follows = lifetimeClassOf(ttl);
   if (lifetime == null || lifetime === follows) return;
-  throw new CairnError(
-    'INVALID_INPUT',
-    `lifetime is ${lifetime}, but from its ttl it follows as ${follows}: leave lifetime out and give ttl`,
-  );
+  throw invalid(`lifetime is ${lifetime}, but from its ttl it follows as ${follows}: leave lifetime out and give ttl`);
 }
 
 /** The class alone, where no moment is known yet. */

@@ -1,5 +1,5 @@
 /** Reads as of a moment that has passed: the same answer every time, whatever is written after the first. */
-import { CairnError, toIso, toMs } from '../../kernel/index.js';
+import { CairnError, invalid, toIso, toMs } from '../../kernel/index.js';
 import type { Call } from '../calls/call.js';
 import { passMoment, recordedAt } from '../writes/tenants.js';
 import { type Overlap, overlapAt } from './clock.js';
@@ -14,7 +14,7 @@ export async function settledMoment(call: Call, as_of: string | undefined): Prom
   const recorded_at = await recordedAt(driver.at(tenant));
   // What the store has recorded has passed, also where the clock of this server is behind that of another.
   if (moment > driver.now() && moment > recorded_at) {
-    throw new CairnError('INVALID_INPUT', `as_of ${as_of} is in the future: give a moment that has passed`);
+    throw invalid(`as_of ${as_of} is in the future: give a moment that has passed`);
   }
   // A commit of the same millisecond may still come, and would be seen by the next read only: so time goes on first.
   if (recorded_at <= moment) {

@@ -1,7 +1,7 @@
 /** Lists: cursor or offset in, a page with cursor and total out. */
 import type { Sql, Times } from '../../driver/index.js';
 import type { Json, ListOrder } from '../../kernel/contract.js';
-import { CairnError, toMs } from '../../kernel/index.js';
+import { invalid, toMs } from '../../kernel/index.js';
 import { type CursorKey, decodeCursor, encodeCursor } from '../../kernel/node.js';
 import type { Call } from '../calls/call.js';
 import { CHUNK, nextLimit } from './chunks.js';
@@ -42,7 +42,7 @@ export interface ListOf<R, K extends CursorKey> {
 export async function listPage<R, K extends CursorKey>(call: Call, list: ListOf<R, K>): Promise<Page<R>> {
   const { cursor, offset, limit = 100, order = 'asc' } = list.input;
   if (cursor !== undefined && offset !== undefined) {
-    throw new CairnError('INVALID_INPUT', 'give either cursor or offset, not both');
+    throw invalid('give either cursor or offset, not both');
   }
   // In the other direction a cursor would lead elsewhere.
   const filters: Json = [list.filters, order];

@@ -1,7 +1,7 @@
 /** How every change is made: idempotency record, rows and event in one transaction. */
 import type { Query, Tx } from '../../driver/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, entityName, toIso } from '../../kernel/index.js';
+import { CairnError, entityName, invalid, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import type { Call } from '../calls/call.js';
 import type { Work } from '../calls/work.js';
@@ -101,7 +101,7 @@ async function keptFor(query: Query, { driver }: Call, key: string, request_hash
 
 function checkKey(key: string): void {
   if (!/^[\x21-\x7e]{1,200}$/.test(key)) {
-    throw new CairnError('INVALID_INPUT', 'an Idempotency-Key is 1 to 200 visible ASCII characters');
+    throw invalid('an Idempotency-Key is 1 to 200 visible ASCII characters');
   }
 }
 

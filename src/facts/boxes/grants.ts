@@ -1,25 +1,21 @@
 /** Granting boxes: which other agents may read or write one. */
-import type { z } from 'zod';
+import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change } from '../../engine/index.js';
 import { toIso } from '../../kernel/index.js';
 import { openBox, openBoxLocked } from './access.js';
-import type { boxes as operations } from './contract.js';
 import type { Grant } from './model.js';
 import { type GrantRow, listGrants, putGrant, removeGrant } from './store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
 const toGrant = (row: GrantRow): Grant => ({ ...row, granted_at: toIso(row.granted_at) });
 
-export function grants(call: Call, input: In<'grants'>): Promise<Out<'grants'>> {
+export function grants(call: Call, input: In<'boxes.grants'>): Promise<Out<'boxes.grants'>> {
   return call.driver.snapshot(call.tenant, async (query) => {
     await openBox(call, query, input.box_id, 'read');
     return { grants: (await listGrants(query, input.box_id, input.order)).map(toGrant) };
   });
 }
 
-export async function grant(call: Call, input: In<'grant'>): Promise<Grant> {
+export async function grant(call: Call, input: In<'boxes.grant'>): Promise<Grant> {
   return change(call, {
     input,
     work: async (work) => {
@@ -45,7 +41,7 @@ export async function grant(call: Call, input: In<'grant'>): Promise<Grant> {
   });
 }
 
-export async function ungrant(call: Call, input: In<'ungrant'>): Promise<void> {
+export async function ungrant(call: Call, input: In<'boxes.ungrant'>): Promise<void> {
   await change(call, {
     input,
     work: async (work) => {

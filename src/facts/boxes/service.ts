@@ -1,9 +1,9 @@
 /** Changing boxes: create, append, save, seal, fork. */
-import type { z } from 'zod';
 import type { Tx } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { appendEvent, type Call, type Change, change, isAnswerOf, type Work } from '../../engine/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, toIso } from '../../kernel/index.js';
+import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { refuseUnseen } from '../cards/access.js';
 import { takeSealTime } from '../cards/lifetime.js';
@@ -24,8 +24,6 @@ import { makeBox, makeFork } from './making.js';
 import type { AppendResult, Box } from './model.js';
 import { type BoxRow, type BoxState, findBox, growBox, lockBox, lockBoxState, sealBox, updateBox } from './store.js';
 import { describe, reached, show } from './views.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
 async function requireKnown(tx: Tx, card_ids: readonly string[], now: number): Promise<void> {
   if (card_ids.length === 0) return;
@@ -89,7 +87,7 @@ function metadataText(call: Call, metadata: JsonObject | undefined): string {
   throw new CairnError('TOO_LARGE', `the metadata is ${bytes} bytes, the limit is ${limit}`, { bytes, limit });
 }
 
-export async function create(call: Call, input: In<'create'>): Promise<Box> {
+export async function create(call: Call, input: In<'boxes.create'>): Promise<Box> {
   const agent_id = ownerOf(call, input.agent_id);
   const card_ids = [...new Set(input.card_ids)];
   const sent_hash = sentHash(input.box_id, input);
@@ -115,7 +113,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Box> {
   });
 }
 
-export async function append(call: Call, input: In<'append'>): Promise<AppendResult> {
+export async function append(call: Call, input: In<'boxes.append'>): Promise<AppendResult> {
   const wanted = input.card_ids.length === 1 ? input.card_ids : [...new Set(input.card_ids)];
   return change(call, {
     input,
@@ -164,7 +162,7 @@ export async function append(call: Call, input: In<'append'>): Promise<AppendRes
   });
 }
 
-export async function save(call: Call, input: In<'save'>): Promise<Box> {
+export async function save(call: Call, input: In<'boxes.save'>): Promise<Box> {
   const wanted = [...new Set(input.card_ids)];
   return changeBox(call, {
     input,
@@ -198,14 +196,16 @@ export async function save(call: Call, input: In<'save'>): Promise<Box> {
 }
 
 /** A box that was loaded is saved as it is but for its cards: what would not be done is refused. */
-function refuseOther({ box_id, agent_id, metadata }: In<'save'>, there: Pick<BoxRow, 'agent_id' | 'metadata'>): void {
+function refuseOther(
+  { box_id, agent_id, metadata }: In<'boxes.save'>,
+  there: Pick<BoxRow, 'agent_id' | 'metadata'>,
+): void {
   const other = [
     ...(agent_id != null && agent_id !== there.agent_id ? ['agent_id'] : []),
     ...(metadata !== undefined && canonical(metadata) !== there.metadata ? ['metadata'] : []),
   ];
   if (other.length === 0) return;
-  throw new CairnError(
-    'INVALID_INPUT',
+  throw invalid(
     `${other.join(', ')}: box ${box_id} has another, and a save changes its cards alone: leave it out, or create a new box`,
   );
 }
@@ -265,7 +265,7 @@ export async function replaceEntries(
   return { ...box, ...change };
 }
 
-export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
+export async function seal(call: Call, input: In<'boxes.seal'>): Promise<Box> {
   return changeBox(call, {
     input,
     work: async (work) => {
@@ -286,7 +286,7 @@ export async function seal(call: Call, input: In<'seal'>): Promise<Box> {
   });
 }
 
-export async function fork(call: Call, input: In<'fork'>): Promise<Box> {
+export async function fork(call: Call, input: In<'boxes.fork'>): Promise<Box> {
   const agent_id = ownerOf(call, input.agent_id);
   const sent_hash = sentHash(input.new_box_id, input);
   const metadata = metadataText(call, input.metadata);

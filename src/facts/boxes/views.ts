@@ -1,25 +1,21 @@
 /** Reading boxes: what a box shows, at its newest revision or an earlier one. */
-import type { z } from 'zod';
 import { atLength, type Query } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { type Call, listPage } from '../../engine/index.js';
 import { isOfTurn } from '../../engine/sql.js';
 import { mayReadCard } from '../../identity/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
-import { CairnError, toIso } from '../../kernel/index.js';
+import { invalid, toIso } from '../../kernel/index.js';
 import { type CursorScope, decodeCursor, encodeCursor, invalidCursor } from '../../kernel/node.js';
 import type { Card } from '../cards/model.js';
 import { readCards } from '../cards/reading.js';
 import { distinctIds } from '../cards/service.js';
 import { type CardRow, isVisible, toCard, wasVisible } from '../cards/store.js';
 import { mayUse, openBox } from './access.js';
-import type { boxes as operations } from './contract.js';
 import { entriesAfter, segmentsOf, tailOf } from './entries.js';
 import { entryPage } from './entry-pages.js';
 import { BATCH_TAIL, type Box, type BoxState, MAX_BOX_CARDS } from './model.js';
 import { type BoxRow, countBoxes, findBoxes, listBoxes } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 const clamp = (limit: number, max: number) => Math.min(max, Math.max(1, limit));
 
@@ -89,22 +85,19 @@ function pageOf(call: Call, filters: JsonObject, row: BoxRow, cursor: string): {
 /** A revision of a box, which it must have reached. */
 export function reached(row: BoxRow, revision = row.revision): number {
   if (revision > row.revision) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `box ${row.box_id} is at revision ${row.revision}, there is no ${revision} yet`,
-    );
+    throw invalid(`box ${row.box_id} is at revision ${row.revision}, there is no ${revision} yet`);
   }
   return revision;
 }
 
-export function load(call: Call, input: In<'load'>): Promise<Box> {
+export function load(call: Call, input: In<'boxes.load'>): Promise<Box> {
   return call.driver.snapshot(call.tenant, async (query) => {
     const row = await openBox(call, query, input.box_id, 'read');
     return show(call, query, row, input);
   });
 }
 
-export function load_batch(call: Call, input: In<'load_batch'>): Promise<Out<'load_batch'>> {
+export function load_batch(call: Call, input: In<'boxes.load_batch'>): Promise<Out<'boxes.load_batch'>> {
   const ids = distinctIds('box_ids', input.box_ids);
   const limit = clamp(input.limit ?? BATCH_TAIL.default, BATCH_TAIL.max);
   return call.driver.snapshot(call.tenant, async (query) => {
@@ -170,7 +163,7 @@ export async function hydrateViews(
   });
 }
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'boxes.list'>): Promise<Out<'boxes.list'>> {
   const { driver, tenant } = call;
   const viewer = call.caller.agent_id;
   const { rows, ...page } = await listPage<BoxRow, string>(call, {
@@ -187,10 +180,10 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { boxes: rows.map((row) => describe(call, row)), ...page };
 }
 
-export function cards(call: Call, input: In<'cards'>): Promise<Out<'cards'>> {
+export function cards(call: Call, input: In<'boxes.cards'>): Promise<Out<'boxes.cards'>> {
   const { tenant } = call;
   if (input.tail !== undefined && (input.cursor ?? input.offset ?? input.limit) !== undefined) {
-    throw new CairnError('INVALID_INPUT', 'tail gives the last cards and goes with neither limit, cursor nor offset');
+    throw invalid('tail gives the last cards and goes with neither limit, cursor nor offset');
   }
   return call.driver.snapshot(tenant, async (query) => {
     const row = await openBox(call, query, input.box_id, 'read');

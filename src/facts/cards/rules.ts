@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { readLeniently } from '../../engine/contract.js';
 import { anyId, type Json, type JsonObject, jsonObject, jsonValue, role, text } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 
 const prose = z.string();
 const fieldName = z.string().trim().min(1).max(200);
@@ -53,12 +53,12 @@ export const cardTypes: Readonly<Record<string, z.ZodType>> = {
 export function checkMetadata(metadata: JsonObject): JsonObject {
   const { type, role: given } = metadata;
   if (type !== undefined && !(typeof type === 'string' && type.length >= 1 && type.length <= 100)) {
-    throw new CairnError('INVALID_INPUT', 'metadata.type must be a string of 1 to 100 characters');
+    throw invalid('metadata.type must be a string of 1 to 100 characters');
   }
   if (given === undefined || given === null) return metadata;
   const parsed = role.safeParse(readLeniently(role, given));
   if (!parsed.success) {
-    throw new CairnError('INVALID_INPUT', 'metadata.role must be user, assistant, system or tool');
+    throw invalid('metadata.role must be user, assistant, system or tool');
   }
   return parsed.data === given ? metadata : { ...metadata, role: parsed.data };
 }

@@ -1,6 +1,6 @@
 /** Use cases of cards. */
-import type { z } from 'zod';
 import { atLength, listToText, type Query, textToList } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import {
   actsAs,
   agreedExpiry,
@@ -19,10 +19,9 @@ import {
 import { cardReachOf, mayReadCard } from '../../identity/index.js';
 import type { Measured } from '../../index/sql.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError, inTurn } from '../../kernel/index.js';
+import { CairnError, inTurn, invalid } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { checkShown, hiddenAmong, unreadableSources } from './access.js';
-import type { cards as operations } from './contract.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';
 import { cardConditions } from './list-conditions.js';
 import { type Card, type CardInput, cardInput } from './model.js';
@@ -41,9 +40,6 @@ import {
   type NewCard,
   toCard,
 } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 /** A card checked and hashed, before any transaction. */
 export interface PreparedCard {
@@ -185,9 +181,10 @@ export async function addCard(
   return { card, added: true };
 }
 
-export const add = (call: Call, input: In<'add'>): Promise<Card> => addPrepared(call, input, prepareCard(call, input));
+export const add = (call: Call, input: In<'cards.add'>): Promise<Card> =>
+  addPrepared(call, input, prepareCard(call, input));
 
-async function addPrepared(call: Call, input: In<'add'>, prepared: PreparedCard): Promise<Card> {
+async function addPrepared(call: Call, input: In<'cards.add'>, prepared: PreparedCard): Promise<Card> {
   return change(call, {
     input,
     bytes: prepared.bytes,
@@ -205,7 +202,7 @@ async function addPrepared(call: Call, input: In<'add'>, prepared: PreparedCard)
   });
 }
 
-export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
+export async function add_batch(call: Call, input: In<'cards.add_batch'>): Promise<Out<'cards.add_batch'>> {
   if (input.atomic) return addTogether(call, input);
   return runEach(call, input, input.cards, addPrepared, {
     noun: 'card',
@@ -214,7 +211,7 @@ export async function add_batch(call: Call, input: In<'add_batch'>): Promise<Out
   });
 }
 
-async function addTogether(call: Call, input: In<'add_batch'>): Promise<Out<'add_batch'>> {
+async function addTogether(call: Call, input: In<'cards.add_batch'>): Promise<Out<'cards.add_batch'>> {
   const prepared: PreparedCard[] = [];
   for (const [i, one] of input.cards.entries())
     prepared.push(await inTurn(() => inItem('cards', i, () => prepareCard(call, one))));
@@ -251,7 +248,7 @@ async function openCard(call: Call, query: Query, card_id: string): Promise<Card
 const readCard = async (call: Call, query: Query, card_id: string): Promise<Card> =>
   toCard(call.tenant, await openCard(call, query, card_id));
 
-export async function get(call: Call, input: In<'get'>): Promise<Card> {
+export async function get(call: Call, input: In<'cards.get'>): Promise<Card> {
   const query = call.driver.at(call.tenant);
   return toCard(call.tenant, await checkShown(call, query, await openCard(call, query, input.card_id)));
 }
@@ -261,15 +258,12 @@ export const MAX_BATCH_IDS = 100;
 export function distinctIds(name: string, ids: readonly string[]): string[] {
   const distinct = [...new Set(ids)];
   if (distinct.length > MAX_BATCH_IDS) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `${name} has ${distinct.length} different ids, the limit is ${MAX_BATCH_IDS}`,
-    );
+    throw invalid(`${name} has ${distinct.length} different ids, the limit is ${MAX_BATCH_IDS}`);
   }
   return distinct;
 }
 
-export async function get_batch(call: Call, input: In<'get_batch'>): Promise<Out<'get_batch'>> {
+export async function get_batch(call: Call, input: In<'cards.get_batch'>): Promise<Out<'cards.get_batch'>> {
   const ids = distinctIds('card_ids', input.card_ids);
   if (ids.length === 0) return { cards: [], missing_ids: [] };
   const now = call.driver.now();
@@ -288,7 +282,7 @@ export async function get_batch(call: Call, input: In<'get_batch'>): Promise<Out
   };
 }
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'cards.list'>): Promise<Out<'cards.list'>> {
   const { driver, tenant } = call;
   const now = driver.now();
   const { subject_id, include_superseded = false } = input;
@@ -309,7 +303,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { cards: rows.map((row) => toCard(tenant, row)), ...page };
 }
 
-async function remove(call: Call, input: In<'delete'>): Promise<void> {
+async function remove(call: Call, input: In<'cards.delete'>): Promise<void> {
   await change(call, {
     input,
     work: async (work) => {

@@ -1,6 +1,6 @@
 /** Lineage of packets: who counts as a parent, and what generation and root follow. */
 import { NIL_ID, uuid } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import type { PacketInput } from './model.js';
 
 export interface Ancestor {
@@ -16,10 +16,7 @@ export function parentsOf(packet: PacketInput): string[] {
   if (origin !== undefined && origin !== null && origin !== NIL_ID) {
     const parsed = uuid.safeParse(origin);
     if (!parsed.success) {
-      throw new CairnError(
-        'INVALID_INPUT',
-        'provenance.parent_packet must be a UUID; leave it out if there is no parent',
-      );
+      throw invalid('provenance.parent_packet must be a UUID; leave it out if there is no parent');
     }
     parents.add(parsed.data);
   }

@@ -1,6 +1,6 @@
 /** Use cases of packets. There is no way to change one: only to write, to read, and to let it expire. */
-import type { z } from 'zod';
 import { atLength, type Query, textToList } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import {
   actsAs,
   bytesOf,
@@ -20,7 +20,7 @@ import {
 import { checkUses } from '../../identity/index.js';
 import { insertDocs, type Measured, type NewDoc, newDoc } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, inTurn, toIso, toMs } from '../../kernel/index.js';
+import { CairnError, inTurn, invalid, toIso, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { packets as operations } from './contract.js';
 import { indexOf } from './index-entries.js';
@@ -44,9 +44,6 @@ import {
 } from './store.js';
 import { upcast } from './upcast.js';
 import { viewerOf } from './viewer.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 const LINEAGE_LIMIT = 1000;
 
@@ -97,7 +94,7 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
 function expiry(packet: PacketInput, now: number): number | null {
   if (packet.ttl === undefined) return null;
   const at = toMs(packet.ttl);
-  if (at <= now) throw new CairnError('INVALID_INPUT', `ttl ${packet.ttl} is not in the future`);
+  if (at <= now) throw invalid(`ttl ${packet.ttl} is not in the future`);
   return at;
 }
 
@@ -197,7 +194,7 @@ const otherPacket = (packet_id: string): CairnError =>
     `packet ${packet_id} exists with another content: packets are immutable, use a new packet_id`,
   );
 
-export async function write(call: Call, input: In<'write'>): Promise<WriteResult> {
+export async function write(call: Call, input: In<'packets.write'>): Promise<WriteResult> {
   const prepared = prepare(call, input);
   return change(call, {
     input,
@@ -214,7 +211,7 @@ export async function write(call: Call, input: In<'write'>): Promise<WriteResult
   });
 }
 
-export async function write_batch(call: Call, input: In<'write_batch'>): Promise<Out<'write_batch'>> {
+export async function write_batch(call: Call, input: In<'packets.write_batch'>): Promise<Out<'packets.write_batch'>> {
   const prepared: PreparedPacket[] = [];
   for (const [i, packet] of input.packets.entries())
     prepared.push(
@@ -240,7 +237,7 @@ export async function write_batch(call: Call, input: In<'write_batch'>): Promise
       return { results };
     },
     remember: (answer) => answer,
-    again: async (_query, kept) => kept as unknown as Out<'write_batch'>,
+    again: async (_query, kept) => kept as unknown as Out<'packets.write_batch'>,
   });
 }
 
@@ -260,24 +257,24 @@ async function readRow(call: Call, query: Query, packet_id: string): Promise<Pac
   return row;
 }
 
-export async function get(call: Call, input: In<'get'>): Promise<Packet> {
+export async function get(call: Call, input: In<'packets.get'>): Promise<Packet> {
   return toPacket(await readRow(call, call.driver.at(call.tenant), input.packet_id), call.driver.now());
 }
 
-export async function original(call: Call, input: In<'original'>): Promise<JsonObject> {
+export async function original(call: Call, input: In<'packets.original'>): Promise<JsonObject> {
   const query = call.driver.at(call.tenant);
   const row = await readRow(call, query, input.packet_id);
   const difference = await findOriginal(query, input.packet_id);
   return originalOf(row.envelope!, difference ?? null);
 }
 
-function filterOf(input: In<'list'>): PacketFilter {
+function filterOf(input: In<'packets.list'>): PacketFilter {
   const index: [IndexKind, string][] = [];
   if (input.tag !== undefined) index.push(['tag', input.tag]);
   if (input.parent_id !== undefined) index.push(['parent', input.parent_id]);
   if (input.subject_id !== undefined) index.push(['subject', input.subject_id]);
   if (input.routing !== undefined) {
-    if (!/^[^:]+:./.test(input.routing)) throw new CairnError('INVALID_INPUT', 'routing is filtered as key:value');
+    if (!/^[^:]+:./.test(input.routing)) throw invalid('routing is filtered as key:value');
     index.push(['routing', input.routing]);
   }
   const { packet_type, thread_id, agent, source, since, until } = input;
@@ -292,7 +289,7 @@ function filterOf(input: In<'list'>): PacketFilter {
   };
 }
 
-async function page(call: Call, input: In<'list'>, order: 'asc' | 'desc'): Promise<Out<'list'>> {
+async function page(call: Call, input: In<'packets.list'>, order: 'asc' | 'desc'): Promise<Out<'packets.list'>> {
   const { driver, tenant } = call;
   const filter = filterOf(input);
   const now = driver.now();
@@ -313,13 +310,14 @@ async function page(call: Call, input: In<'list'>, order: 'asc' | 'desc'): Promi
   return { packets: rows.map((row) => toPacket(row, now)), ...rest };
 }
 
-export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> => page(call, input, input.order ?? 'desc');
+export const list = (call: Call, input: In<'packets.list'>): Promise<Out<'packets.list'>> =>
+  page(call, input, input.order ?? 'desc');
 
-export const thread = (call: Call, input: In<'thread'>): Promise<Out<'thread'>> =>
+export const thread = (call: Call, input: In<'packets.thread'>): Promise<Out<'packets.thread'>> =>
   page(call, input, input.order ?? 'asc');
 
 /** Level by level, so that its cost is what it returns: first where a level's packets are, then they, in chunks. */
-export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'>> {
+export function lineage(call: Call, input: In<'packets.lineage'>): Promise<Out<'packets.lineage'>> {
   const direction = input.direction ?? 'ancestors';
   const max_depth = input.max_depth ?? 10;
   const { tenant } = call;
@@ -329,7 +327,7 @@ export function lineage(call: Call, input: In<'lineage'>): Promise<Out<'lineage'
     if (!start) throw notFound(call, input.packet_id);
     const now = call.driver.now();
     const seen = new Set([start.seq]);
-    const packets: Out<'lineage'>['packets'] = [];
+    const packets: Out<'packets.lineage'>['packets'] = [];
     let bytes = 0;
     let level: Relative[] = [start];
     for (let depth = 1; level.length > 0; depth++) {

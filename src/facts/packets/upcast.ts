@@ -1,6 +1,6 @@
 /** Older envelopes become 1.1.0 ones. 1.0.0 and 1.0.1 are 1.1.0 without its four extensions. */
 import { SCHEMA_VERSION } from '../../engine/index.js';
-import { CairnError } from '../../kernel/index.js';
+import { invalid } from '../../kernel/index.js';
 import { EXTENSIONS, OLDER_VERSIONS, type PacketInput } from './model.js';
 
 /** An empty list of tags says no more than none: models of 1.1.0 send it beside an older version. */
@@ -11,15 +11,13 @@ export function upcast(packet: PacketInput): PacketInput {
   const version = packet.metadata?.schema_version;
   if (version === undefined || version === null || version === SCHEMA_VERSION) return packet;
   if (!OLDER_VERSIONS.some((known) => known === version)) {
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalid(
       `metadata.schema_version ${JSON.stringify(version)} is not known: ${[...OLDER_VERSIONS, SCHEMA_VERSION].join(', ')} are`,
     );
   }
   const extra = EXTENSIONS.filter((field) => !isEmpty(packet[field]));
   if (extra.length > 0) {
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalid(
       `${extra.join(', ')} came with schema version ${SCHEMA_VERSION}, but metadata.schema_version says ${version}`,
     );
   }

@@ -1,6 +1,6 @@
 /** Use cases of profiles: boxes with a sys.profile card, found by name. */
-import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change, listPage, type Work } from '../../engine/index.js';
 import { findAgent, mayReadRecipe } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
@@ -12,7 +12,6 @@ import { makeBox } from '../boxes/making.js';
 import { replaceEntries } from '../boxes/service.js';
 import { type BoxRow, lockBox } from '../boxes/store.js';
 import { addCard, type PreparedCard, prepareCard } from '../cards/service.js';
-import type { profiles as operations } from './contract.js';
 import type { Profile } from './model.js';
 import {
   countProfiles,
@@ -24,9 +23,6 @@ import {
   type ProfileRow,
   updateProfile,
 } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 /** Every agent sees that a profile is there and what it is for; what it says is for those who may read it. */
 const toProfile = (call: Call, row: ProfileRow): Profile => ({
@@ -75,7 +71,7 @@ const read = async (call: Call, query: Query, name: string): Promise<Profile> =>
 };
 
 /** Absent members are not stored, so that a profile reads as it was written. */
-const prepare = (call: Call, input: In<'create'>): PreparedCard => {
+const prepare = (call: Call, input: In<'profiles.create'>): PreparedCard => {
   const content = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   const metadata = { type: 'sys.profile', role: 'system' };
   return prepareCard(call, { content: content as JsonObject, metadata });
@@ -84,7 +80,7 @@ const prepare = (call: Call, input: In<'create'>): PreparedCard => {
 /** What agents made from a profile may do is said by whoever administers the tenant, as it is of agents themselves. */
 const RIGHTS = ['agent_type', 'memory_access', 'can_delegate_to'] as const;
 
-function checkRights(call: Call, input: In<'save'>, existing: ProfileRow | undefined): void {
+function checkRights(call: Call, input: In<'profiles.save'>, existing: ProfileRow | undefined): void {
   const { agent_id, role } = call.caller;
   // A key without an agent says so when it makes one, as when it registers an agent.
   if (agent_id === null && (role === 'admin' || existing === undefined)) return;
@@ -133,7 +129,7 @@ async function make(work: Work, name: string, prepared: PreparedCard): Promise<v
   appendEvent(work, 'cairn.profile.created', { type: 'profile', id: name }, { box_id, card_id: card.card_id });
 }
 
-export async function create(call: Call, input: In<'create'>): Promise<Profile> {
+export async function create(call: Call, input: In<'profiles.create'>): Promise<Profile> {
   const prepared = prepare(call, input);
   return change(call, {
     input,
@@ -158,7 +154,7 @@ export async function create(call: Call, input: In<'create'>): Promise<Profile> 
   });
 }
 
-export async function save(call: Call, input: In<'save'>): Promise<Profile> {
+export async function save(call: Call, input: In<'profiles.save'>): Promise<Profile> {
   const prepared = prepare(call, input);
   return change(call, {
     input,
@@ -192,10 +188,10 @@ async function replace(work: Work, existing: ProfileRow, prepared: PreparedCard)
   appendEvent(work, 'cairn.profile.saved', { type: 'profile', id: name }, { box_id, card_id, revision });
 }
 
-export const get = (call: Call, input: In<'get'>): Promise<Profile> =>
+export const get = (call: Call, input: In<'profiles.get'>): Promise<Profile> =>
   read(call, call.driver.at(call.tenant), input.name);
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'profiles.list'>): Promise<Out<'profiles.list'>> {
   const { driver, tenant } = call;
   const { rows, ...page } = await listPage<ProfileRow, string>(call, {
     input,
@@ -209,7 +205,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { profiles: rows.map((row) => toProfile(call, row)), ...page };
 }
 
-async function remove(call: Call, input: In<'delete'>): Promise<void> {
+async function remove(call: Call, input: In<'profiles.delete'>): Promise<void> {
   await change<Json>(call, {
     input,
     work: async (work) => {

@@ -4,7 +4,7 @@ import type { Tx } from '../../driver/index.js';
 import { accessTo, type GrantedAccess, type MemoryAccess } from '../../engine/contract.js';
 import { actsAs, appendEvent, type Call, change, extentOf, isUnrestricted, type Work } from '../../engine/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { seen } from '../presence/heartbeats.js';
 import { holdOnline } from '../presence/offline.js';
@@ -189,8 +189,7 @@ export async function provideAgent(
   const existing = await lockAgent(tx, agent_id);
   if (existing && existing.unregistered_at !== null) throw agentGone(agent_id);
   if (existing && existing.memory_access === null && given.access === undefined && default_access !== 'all')
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalid(
       `agent ${agent_id} is registered without restriction: give access, as "all" or narrower, to say that its key opens that`,
     );
   const before = existing ?? blank(agent_id, grantedText(default_access), now);

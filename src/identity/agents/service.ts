@@ -1,26 +1,22 @@
 /** Use cases of agents: read, change, heartbeat, unregister. Registering is in agent-registration.ts. */
-import type { z } from 'zod';
 import type { Tx } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { actsAs, appendEvent, type Call, change, endLease, listPage, type Work } from '../../engine/index.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { noteSeen } from '../presence/heartbeats.js';
 import { holdOnline, releaseAll } from '../presence/offline.js';
-import type { agents as operations } from './contract.js';
 import type { Agent } from './model.js';
 import { agentReferences, agentWork } from './references.js';
 import { accessText, ownRights, RIGHTS, textOf } from './registration.js';
 import { type AgentRow, countAgents, isOffline, listAgents, lockAgent, updateAgent } from './store.js';
 import { openAgentLocked, present, readAgent, showAgent } from './views.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
 export { register } from './registration.js';
 
-export const get = (call: Call, input: In<'get'>): Promise<Agent> =>
+export const get = (call: Call, input: In<'agents.get'>): Promise<Agent> =>
   readAgent(call, call.driver.at(call.tenant), input.agent_id);
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'agents.list'>): Promise<Out<'agents.list'>> {
   const { driver, tenant } = call;
   const { agent_type, status } = input;
   const filter = { agent_type, status };
@@ -37,7 +33,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { agents: rows.map((row) => showAgent(call, row, now)), ...page };
 }
 
-function checkRights(call: Call, fields: Partial<In<'update'>>): void {
+function checkRights(call: Call, fields: Partial<In<'agents.update'>>): void {
   const { agent_id, role } = call.caller;
   const named = RIGHTS.filter((name) => fields[name] !== undefined);
   if (named.length === 0 || (agent_id === null && role === 'admin')) return;
@@ -73,10 +69,10 @@ async function checkTrajectory(
   );
 }
 
-export async function update(call: Call, input: In<'update'>): Promise<Agent> {
+export async function update(call: Call, input: In<'agents.update'>): Promise<Agent> {
   const { agent_id, ...fields } = input;
   const named = Object.entries(fields).filter(([, value]) => value !== undefined);
-  if (named.length === 0) throw new CairnError('INVALID_INPUT', 'agents.update: give at least one field to change');
+  if (named.length === 0) throw invalid('agents.update: give at least one field to change');
   actsAs(call, agent_id, 'agent_id');
   checkRights(call, fields);
   return change(call, {
@@ -130,7 +126,7 @@ async function patched(tx: Tx, row: AgentRow): Promise<AgentRow> {
   return row;
 }
 
-export async function heartbeat(call: Call, input: In<'heartbeat'>): Promise<Agent> {
+export async function heartbeat(call: Call, input: In<'agents.heartbeat'>): Promise<Agent> {
   const { agent_id, status, current_trajectory_id } = input;
   actsAs(call, agent_id, 'agent_id');
   return change(call, {
@@ -149,7 +145,7 @@ export async function heartbeat(call: Call, input: In<'heartbeat'>): Promise<Age
   });
 }
 
-export async function unregister(call: Call, input: In<'unregister'>): Promise<void> {
+export async function unregister(call: Call, input: In<'agents.unregister'>): Promise<void> {
   const { agent_id } = input;
   actsAs(call, agent_id, 'agent_id');
   await change<null>(call, {

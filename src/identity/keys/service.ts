@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Caller } from '../../engine/contract.js';
 import { appendEvent, type Call, change } from '../../engine/index.js';
 import { newId } from '../../kernel/contract.js';
-import { CairnError, toIso } from '../../kernel/index.js';
+import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
 import { provideAgent } from '../agents/registration.js';
 import type { keys as keyOperations } from './contract.js';
@@ -21,7 +21,7 @@ export const keyHash = (secret: string): string => sha256(secret);
 function checkAgentRights({ agent_id, access, agent_type, can_delegate_to }: KeyIn<'create'>): void {
   if (agent_id !== undefined) return;
   const named = Object.entries({ access, agent_type, can_delegate_to }).find(([, one]) => one !== undefined);
-  if (named) throw new CairnError('INVALID_INPUT', `${named[0]} is given to an agent: name it with agent_id, too`);
+  if (named) throw invalid(`${named[0]} is given to an agent: name it with agent_id, too`);
 }
 
 async function createKey(call: Call, input: KeyIn<'create'>): Promise<CreatedKey> {

@@ -1,11 +1,10 @@
 /** Use cases of artifacts. */
-import type { z } from 'zod';
-import type { LifetimeClass, Ttl } from '../../engine/contract.js';
+import type { In, LifetimeClass, Out, Ttl } from '../../engine/contract.js';
 import { actsAs, type Call, checkLifetime, isAnswerOf, lifetimeClassOf, type Work } from '../../engine/index.js';
 import { scopeHolder, sessionHolder, trajectoryHolder } from '../../engine/sql.js';
 import { checkUses } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { beyondAmong } from '../entities/access.js';
 import type { EntityRef } from '../entities/store.js';
@@ -37,9 +36,6 @@ import {
 import { artifacts as operations } from './contract.js';
 import { type Artifact, type ArtifactInput, type ArtifactPatch, artifactInput } from './model.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
 function render(call: Call, row: VersionRow, links: Links): Artifact {
   return {
     artifact_id: row.memory_id,
@@ -56,7 +52,7 @@ function render(call: Call, row: VersionRow, links: Links): Artifact {
 function holderOf(trajectory_id: string, scope: ScopeRow | undefined, lifetime: LifetimeClass): string {
   if (lifetime === 'Session') return sessionHolder(trajectory_id);
   if (lifetime !== 'Scope') return trajectoryHolder(trajectory_id);
-  if (!scope) throw new CairnError('INVALID_INPUT', 'a lifetime that ends with the scope needs a scope_id');
+  if (!scope) throw invalid('a lifetime that ends with the scope needs a scope_id');
   refuseClosed(scope);
   return scopeHolder(scope.scope_id);
 }
@@ -90,7 +86,7 @@ async function belongTo(
   if (scope_id != null && (!named || named.deleted_at !== null)) throw unknownEntity('scope_id', 'scope', [scope_id]);
   const trajectory_id = input.trajectory_id ?? named?.trajectory_id;
   if (trajectory_id === undefined) {
-    throw new CairnError('INVALID_INPUT', 'an artifact needs a trajectory_id, or the scope_id of one');
+    throw invalid('an artifact needs a trajectory_id, or the scope_id of one');
   }
   const trajectory = await lockTrajectory(tx, trajectory_id);
   if (!trajectory || trajectory.deleted_at !== null)
@@ -138,10 +134,7 @@ function withProvenance(sent: ArtifactInput): ArtifactInput {
   for (const name of ['source_turn', 'extraction_method', 'confidence'] as const) {
     const [given, answered] = [input[name] ?? undefined, provenance?.[name] ?? undefined];
     if (given !== undefined && answered !== undefined && given !== answered) {
-      throw new CairnError(
-        'INVALID_INPUT',
-        `${name} is ${given}, but provenance.${name} is ${answered}: give one of them`,
-      );
+      throw invalid(`${name} is ${given}, but provenance.${name} is ${answered}: give one of them`);
     }
     Object.assign(input, { [name]: given ?? answered });
   }
@@ -192,13 +185,13 @@ const prepareDelete = (artifact_id: string): Action<null> => ({
   work: (work) => deleteMemory(work, artifactNoun, artifact_id),
 });
 
-export const create = async (call: Call, input: In<'create'>): Promise<Artifact> =>
+export const create = async (call: Call, input: In<'artifacts.create'>): Promise<Artifact> =>
   perform(call, artifactNoun, input, await prepareCreate(call, input));
 
-export const get = (call: Call, input: In<'get'>): Promise<Artifact> =>
+export const get = (call: Call, input: In<'artifacts.get'>): Promise<Artifact> =>
   readMemory(call, artifactNoun, input.artifact_id, input.as_of);
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'artifacts.list'>): Promise<Out<'artifacts.list'>> {
   const { memories, ...page } = await listOf(call, artifactNoun, input, {
     type: input.artifact_type,
     name_prefix: input.name,
@@ -208,22 +201,22 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { artifacts: memories, ...page };
 }
 
-export async function update(call: Call, input: In<'update'>): Promise<Artifact> {
+export async function update(call: Call, input: In<'artifacts.update'>): Promise<Artifact> {
   const { artifact_id, ...patch } = input;
   return perform(call, artifactNoun, input, await prepareUpdate(call, artifact_id, patch));
 }
 
-async function remove(call: Call, input: In<'delete'>): Promise<void> {
+async function remove(call: Call, input: In<'artifacts.delete'>): Promise<void> {
   await perform(call, artifactNoun, input, prepareDelete(input.artifact_id));
 }
 
 export { remove as delete };
 
-export const history = (call: Call, input: In<'history'>): Promise<Out<'history'>> =>
+export const history = (call: Call, input: In<'artifacts.history'>): Promise<Out<'artifacts.history'>> =>
   historyOf(call, artifactNoun, input.artifact_id, input);
 
-export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
-  performBatch<Artifact, In<'batch'>['items'][number]>(call, artifactNoun, input, {
+export const batch = (call: Call, input: In<'artifacts.batch'>): Promise<Out<'artifacts.batch'>> =>
+  performBatch<Artifact, In<'artifacts.batch'>['items'][number]>(call, artifactNoun, input, {
     prepare: async (own, item): Promise<Action<Artifact | null>> => {
       const alone = item.operation === 'create' ? item.create : item;
       await checkUses(own, operations[item.operation].touches, alone);

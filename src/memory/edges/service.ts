@@ -1,6 +1,6 @@
 /** Use cases of edges, but for walking along them. */
-import type { z } from 'zod';
 import { atLength, DriverError, type Query, type Tx } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import {
   allDone,
   bytesOf,
@@ -17,11 +17,10 @@ import {
 import { PENDING } from '../../engine/sql.js';
 import { ownerOf } from '../../facts/index.js';
 import { type Json, type JsonObject, newId, uuid } from '../../kernel/contract.js';
-import { CairnError, toIso, toMs } from '../../kernel/index.js';
+import { CairnError, invalid, toIso, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { momentFor, refuseLinking, refuseUnreadableEdge } from '../entities/access.js';
 import { type EntityRef, entityKey, knownEntities, nameOf } from '../entities/store.js';
-import type { edges as operations } from './contract.js';
 import { type Edge, type EdgeInput, type EdgeType, type EntityType, edgeInput } from './model.js';
 import {
   countEdges,
@@ -39,9 +38,7 @@ import {
 } from './store.js';
 import { edgeThatCloses, lockGuard } from './walks-store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-type Item = In<'batch'>['items'][number];
+type Item = In<'edges.batch'>['items'][number];
 
 /** Types by which an entity may not lead back to itself. */
 const WITHOUT_CYCLES: readonly EdgeType[] = ['DerivedFrom', 'Supersedes'];
@@ -80,8 +77,7 @@ function prepare(call: Call, input: EdgeInput): PreparedEdge {
   const seen = new Set<string>();
   for (const [i, one] of participants.entries()) {
     if (seen.has(entityKey(one))) {
-      throw new CairnError(
-        'INVALID_INPUT',
+      throw invalid(
         `participants[${i}]: ${one.entity_type} ${one.entity_id} takes part already: an edge links different entities`,
       );
     }
@@ -242,17 +238,17 @@ export async function create(call: Call, input: EdgeInput): Promise<Edge> {
   });
 }
 
-export async function get(call: Call, input: In<'get'>): Promise<Edge> {
+export async function get(call: Call, input: In<'edges.get'>): Promise<Edge> {
   const query = call.driver.at(call.tenant);
   const edge = await readEdge(call, query, input.edge_id);
   await refuseUnreadableEdge(call, query, edge.participants);
   return edge;
 }
 
-function filterOf(input: In<'list'>): EdgeFilter {
+function filterOf(input: In<'edges.list'>): EdgeFilter {
   const { edge_type, entity_id, entity_type, created_after, created_before } = input;
   if (entity_type !== undefined && entity_id === undefined) {
-    throw new CairnError('INVALID_INPUT', 'entity_type says what entity_id is: give both, or neither');
+    throw invalid('entity_type says what entity_id is: give both, or neither');
   }
   return {
     edge_type,
@@ -263,7 +259,7 @@ function filterOf(input: In<'list'>): EdgeFilter {
   };
 }
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'edges.list'>): Promise<Out<'edges.list'>> {
   const { driver, tenant } = call;
   const filter = filterOf(input);
   const query = atLength(driver, tenant);
@@ -304,7 +300,7 @@ async function refuseUnlinking(call: Call, edge_id: string): Promise<void> {
   await refuseLinking(call, row.edge_type, row.participants);
 }
 
-async function remove(call: Call, input: In<'delete'>): Promise<void> {
+async function remove(call: Call, input: In<'edges.delete'>): Promise<void> {
   await refuseUnlinking(call, input.edge_id);
   await change(call, {
     input,
@@ -325,7 +321,7 @@ async function remove(call: Call, input: In<'delete'>): Promise<void> {
 
 export { remove as delete };
 
-export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
+export async function batch(call: Call, input: In<'edges.batch'>): Promise<Out<'edges.batch'>> {
   if (input.atomic) return together(call, input);
   const { stop_on_error } = input;
   const run = async (one: Call, item: Item): Promise<Edge | null> => {
@@ -337,7 +333,7 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
   return runEach(call, input, input.items, run, { stop_on_error, noun: 'edge', about });
 }
 
-async function together(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
+async function together(call: Call, input: In<'edges.batch'>): Promise<Out<'edges.batch'>> {
   const prepared = input.items.map((item, i) =>
     item.operation === 'create' ? inItem('items', i, () => prepare(call, item.create)) : item,
   );

@@ -1,29 +1,25 @@
 /** Walking from an entity along edges. */
-import type { z } from 'zod';
 import { atLength, type Query } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { type Call, inChunks } from '../../engine/index.js';
 import { momentFor, readableEdges } from '../entities/access.js';
 import { type EntityRef, entityKey, knownEntities, nameOf } from '../entities/store.js';
-import type { edges as operations } from './contract.js';
 import type { Edge } from './model.js';
 import { idOf } from './service.js';
 import { type EdgeRow, edgeBytes, findEdges, toEdge } from './store.js';
 import { edgesBetween, nextEntities, type Step } from './walks-store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
 /** How many edges a walk shows at most. */
 const WALK_EDGES = 1000;
 
 /** Depth by depth, so that its cost is what it meets: what a step leads to, and by which edges. */
-export async function traverse(call: Call, input: In<'traverse'>): Promise<Out<'traverse'>> {
+export async function traverse(call: Call, input: In<'edges.traverse'>): Promise<Out<'edges.traverse'>> {
   const { direction = 'both', edge_type, max_depth = 3, limit = 100 } = input;
   const { tenant } = call;
   const query = atLength(call.driver, tenant);
   const start = { entity_type: input.entity_type, entity_id: idOf(input.entity_id, input.entity_type) };
   const seen = [entityKey(start)];
-  const entities: Out<'traverse'>['entities'] = [];
+  const entities: Out<'edges.traverse'>['entities'] = [];
   const edge_ids = new Set<string>();
   let truncated = false;
   let from: readonly EntityRef[] = [start];

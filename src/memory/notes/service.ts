@@ -1,11 +1,10 @@
 /** Use cases of notes. */
-import type { z } from 'zod';
-import type { LifetimeClass, Ttl } from '../../engine/contract.js';
+import type { In, LifetimeClass, Out, Ttl } from '../../engine/contract.js';
 import { actsAs, type Call, checkLifetime, isAnswerOf, lifetimeClassOf, type Work } from '../../engine/index.js';
 import { noteHolder, sessionHolder } from '../../engine/sql.js';
 import { checkUses } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { beyondAmong } from '../entities/access.js';
 import type { EntityRef } from '../entities/store.js';
@@ -35,9 +34,6 @@ import {
 import { notes as operations } from './contract.js';
 import { type Note, type NoteInput, type NotePatch, noteInput } from './model.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-
 function render(call: Call, row: VersionRow, links: Links): Note {
   const { confidence } = JSON.parse(row.provenance!) as { confidence: number | null };
   return {
@@ -55,10 +51,10 @@ function render(call: Call, row: VersionRow, links: Links): Note {
 export function checkNote({ type, ttl }: Pick<Fields, 'type' | 'ttl'>): void {
   const lifetime = lifetimeClassOf(ttl);
   if (lifetime === 'Scope') {
-    throw new CairnError('INVALID_INPUT', 'a note belongs to no scope: give another ttl than Scope or Ephemeral');
+    throw invalid('a note belongs to no scope: give another ttl than Scope or Ephemeral');
   }
   if (type === 'Procedure' && lifetime !== 'Persistent') {
-    throw new CairnError('INVALID_INPUT', 'a note of the type Procedure is permanent: leave ttl out');
+    throw invalid('a note of the type Procedure is permanent: leave ttl out');
   }
 }
 
@@ -66,10 +62,7 @@ export function checkNote({ type, ttl }: Pick<Fields, 'type' | 'ttl'>): void {
 function holderOf(note_id: string, lifetime: LifetimeClass, source: TrajectoryRow | undefined): string {
   if (lifetime !== 'Session') return noteHolder(note_id);
   if (!source) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      'a lifetime that ends with the session needs a trajectory among source_trajectory_ids',
-    );
+    throw invalid('a lifetime that ends with the session needs a trajectory among source_trajectory_ids');
   }
   if (isFinished(source)) {
     throw new CairnError(
@@ -175,13 +168,13 @@ const prepareDelete = (note_id: string): Action<null> => ({
   work: (work) => deleteMemory(work, noteNoun, note_id),
 });
 
-export const create = async (call: Call, input: In<'create'>): Promise<Note> =>
+export const create = async (call: Call, input: In<'notes.create'>): Promise<Note> =>
   perform(call, noteNoun, input, await prepareCreate(call, input));
 
-export const get = (call: Call, input: In<'get'>): Promise<Note> =>
+export const get = (call: Call, input: In<'notes.get'>): Promise<Note> =>
   readMemory(call, noteNoun, input.note_id, input.as_of);
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'notes.list'>): Promise<Out<'notes.list'>> {
   const { trajectory_id, artifact_id } = input;
   const { memories, ...page } = await listOf(call, noteNoun, input, {
     type: input.note_type,
@@ -191,22 +184,22 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { notes: memories, ...page };
 }
 
-export async function update(call: Call, input: In<'update'>): Promise<Note> {
+export async function update(call: Call, input: In<'notes.update'>): Promise<Note> {
   const { note_id, ...patch } = input;
   return perform(call, noteNoun, input, await prepareUpdate(call, note_id, patch));
 }
 
-async function remove(call: Call, input: In<'delete'>): Promise<void> {
+async function remove(call: Call, input: In<'notes.delete'>): Promise<void> {
   await perform(call, noteNoun, input, prepareDelete(input.note_id));
 }
 
 export { remove as delete };
 
-export const history = (call: Call, input: In<'history'>): Promise<Out<'history'>> =>
+export const history = (call: Call, input: In<'notes.history'>): Promise<Out<'notes.history'>> =>
   historyOf(call, noteNoun, input.note_id, input);
 
-export const batch = (call: Call, input: In<'batch'>): Promise<Out<'batch'>> =>
-  performBatch<Note, In<'batch'>['items'][number]>(call, noteNoun, input, {
+export const batch = (call: Call, input: In<'notes.batch'>): Promise<Out<'notes.batch'>> =>
+  performBatch<Note, In<'notes.batch'>['items'][number]>(call, noteNoun, input, {
     prepare: async (own, item): Promise<Action<Note | null>> => {
       const alone = item.operation === 'create' ? item.create : item;
       await checkUses(own, operations[item.operation].touches, alone);

@@ -1,19 +1,15 @@
 /** Checkpoints of scopes: a sealed fork of the scope's box keeps its turns; restoring makes a new scope from it. */
-import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change, startErasure, type Work } from '../../engine/index.js';
 import { addEndings, checkpointHolder, scopeHolder } from '../../engine/sql.js';
 import { makeFork, ownerOf } from '../../facts/index.js';
 import { findBox, takeDeleteTime, takeSealTime } from '../../facts/sql.js';
 import { newId } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
-import type { scopes as operations } from './contract.js';
 import type { Scope } from './model.js';
 import { addScope, coveredOf, noScope, openScopeLocked, openTrajectoryLocked, readScope } from './service.js';
 import { findCheckpoint, findScope, lockScope, putCheckpoint, type ScopeRow } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 /** Lets go of what a checkpoint kept: it ends, as a scope does, and what nothing else keeps is erased. */
 export async function endCheckpoint(
@@ -28,7 +24,7 @@ export async function endCheckpoint(
   return holder;
 }
 
-export async function checkpoint(call: Call, input: In<'checkpoint'>): Promise<Scope> {
+export async function checkpoint(call: Call, input: In<'scopes.checkpoint'>): Promise<Scope> {
   const { scope_id, context_state = null, recoverable = true } = input;
   let replaced: string | undefined;
   const answer = await change(call, {
@@ -79,7 +75,7 @@ async function restorable(work: Work, scope_id: string): Promise<ScopeRow> {
   return scope;
 }
 
-export async function restore(call: Call, input: In<'restore'>): Promise<Out<'restore'>> {
+export async function restore(call: Call, input: In<'scopes.restore'>): Promise<Out<'scopes.restore'>> {
   let from: string | null = null;
   return change(call, {
     input,
@@ -127,7 +123,7 @@ export async function restore(call: Call, input: In<'restore'>): Promise<Out<'re
 }
 
 /** The state is that of the checkpoint that was restored, as long as no other has taken its place. */
-async function restoredAgain(call: Call, query: Query, scope_id: string, from: string): Promise<Out<'restore'>> {
+async function restoredAgain(call: Call, query: Query, scope_id: string, from: string): Promise<Out<'scopes.restore'>> {
   const scope = await readScope(call, query, scope_id);
   const kept = await findCheckpoint(query, scope.restored_from!);
   return { ...scope, context_state: kept?.box_id === from ? kept.context_state : null };

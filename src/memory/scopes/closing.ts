@@ -1,5 +1,5 @@
 /** Closing scopes: in one transaction, however many turns they have. What they held is erased after it (erasure.ts). */
-import type { z } from 'zod';
+import type { In } from '../../engine/contract.js';
 import {
   appendEvent,
   type Call,
@@ -14,14 +14,11 @@ import { takeDeleteTime } from '../../facts/sql.js';
 import type { Json } from '../../kernel/contract.js';
 import { refuseFormerOwner } from '../trajectories/former-owners.js';
 import { dropAwaited } from '../versions/sources.js';
-import type { scopes as operations } from './contract.js';
 import type { ClosedScope, Made, Scope } from './model.js';
 import { noScope, readScope } from './service.js';
 import { closeScopes, dropLooseCheckpoints, findScope, lockOpenScopes, type ScopeRow } from './store.js';
 import { triggers } from './triggers.js';
 import { keepersOf } from './turn-pins.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
 /**
  * Closes these open scopes, which are locked; says when. From the commit on, nothing that they hold can be read. What is
@@ -65,7 +62,7 @@ interface Closed {
   readonly made: readonly Made[];
 }
 
-export async function close(call: Call, input: In<'close'>): Promise<ClosedScope> {
+export async function close(call: Call, input: In<'scopes.close'>): Promise<ClosedScope> {
   const { tenant, driver } = call;
   const { scope_id, wait = false } = input;
   const known = await keptAnswer(call, { scope_id });

@@ -1,6 +1,6 @@
 /** Use cases of scopes: open, read, change. Closing is in closing.ts, checkpoints in checkpoints.ts. */
-import type { z } from 'zod';
 import { atLength, type Query, type Tx } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import {
   appendEvent,
   type Call,
@@ -16,7 +16,7 @@ import { scopeHolder } from '../../engine/sql.js';
 import { makeBox, ownerOf } from '../../facts/index.js';
 import { containerReachOf, reachOf } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, toIso } from '../../kernel/index.js';
+import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { scopesReached } from '../access/reach.js';
 import { refuseFormerOwner } from '../trajectories/former-owners.js';
@@ -37,9 +37,6 @@ import {
   viewScope,
 } from './store.js';
 import { triggers } from './triggers.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 export function showScope(view: ScopeView): Scope {
   const closed = view.closed_at !== null;
@@ -212,7 +209,7 @@ export async function openScopeOf(
 async function sameScope(
   { call, tx }: Work,
   row: ScopeRow,
-  input: In<'create'>,
+  input: In<'scopes.create'>,
   sent_hash: string | null,
   agent_id: string | null,
 ): Promise<Scope> {
@@ -230,7 +227,7 @@ async function sameScope(
   return shown;
 }
 
-export async function create(call: Call, input: In<'create'>): Promise<Scope> {
+export async function create(call: Call, input: In<'scopes.create'>): Promise<Scope> {
   const agent_id = ownerOf(call, input.agent_id ?? undefined);
   const metadata = metadataText(input.metadata);
   const sent_hash = input.scope_id === undefined ? null : sha256(canonical(input as unknown as Json));
@@ -278,10 +275,10 @@ export async function create(call: Call, input: In<'create'>): Promise<Scope> {
   });
 }
 
-export const get = (call: Call, input: In<'get'>): Promise<Scope> =>
+export const get = (call: Call, input: In<'scopes.get'>): Promise<Scope> =>
   readScope(call, call.driver.at(call.tenant), input.scope_id);
 
-export const list = (call: Call, input: In<'list'>): Promise<Out<'list'>> => {
+export const list = (call: Call, input: In<'scopes.list'>): Promise<Out<'scopes.list'>> => {
   const { limit, cursor, offset, order, ...filters } = input;
   return scopePage(call, { limit, cursor, offset, order }, { ...filters, times: timesOf(filters) }, filters as Json);
 };
@@ -292,7 +289,7 @@ export async function scopePage(
   input: PageInput,
   filter: ScopeFilter,
   filters: Json,
-): Promise<Out<'list'>> {
+): Promise<Out<'scopes.list'>> {
   const { driver, tenant } = call;
   const query = atLength(driver, tenant);
   const reached = { ...filter, reach: containerReachOf(call) };
@@ -308,10 +305,10 @@ export async function scopePage(
   return { scopes: (await withinReach(call, query, rows)).map(showScope), ...page };
 }
 
-export async function update(call: Call, input: In<'update'>): Promise<Scope> {
+export async function update(call: Call, input: In<'scopes.update'>): Promise<Scope> {
   const { scope_id, ...fields } = input;
   if (Object.values(fields).every((value) => value === undefined)) {
-    throw new CairnError('INVALID_INPUT', 'scopes.update: give at least one field to change');
+    throw invalid('scopes.update: give at least one field to change');
   }
   return change(call, {
     input,

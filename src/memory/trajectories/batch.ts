@@ -1,5 +1,5 @@
 /** Batches over trajectories: each item alone, or all in one transaction. */
-import type { z } from 'zod';
+import type { In, Out } from '../../engine/contract.js';
 import {
   type About,
   allDone,
@@ -19,11 +19,9 @@ import type { Trajectory } from './model.js';
 import { moveIn, update } from './moves.js';
 import { create, createIn, prepareCreate, preparePatch, readAgain } from './service.js';
 
-type In = z.output<(typeof operations)['batch']['input']>;
-type Out = z.output<(typeof operations)['batch']['output']>;
-type Item = In['items'][number];
+type Item = In<'trajectories.batch'>['items'][number];
 
-export function batch(call: Call, input: In): Promise<Out> {
+export function batch(call: Call, input: In<'trajectories.batch'>): Promise<Out<'trajectories.batch'>> {
   if (input.atomic) return together(call, input);
   return runEach(call, input, input.items, alone, { stop_on_error: input.stop_on_error, about });
 }
@@ -73,7 +71,7 @@ function prepare(call: Call, item: Item): Prepared {
   return { bytes: 0, work: async (work) => ({ trajectory: null, ended: await removeIn(work, item.trajectory_id) }) };
 }
 
-async function together(call: Call, input: In): Promise<Out> {
+async function together(call: Call, input: In<'trajectories.batch'>): Promise<Out<'trajectories.batch'>> {
   for (const [i, item] of input.items.entries()) await inItem('items', i, () => checkItem(call, item));
   const prepared = input.items.map((item, i) => inItem('items', i, () => prepare(call, item)));
   const done = await change<Done[]>(call, {

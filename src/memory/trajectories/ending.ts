@@ -1,6 +1,6 @@
 /** How a trajectory ends: finished, with its scopes closed and its outcome recorded; or deleted, with all below it. */
-import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { type Call, change, event, startErasure, type Work, waitForErasure } from '../../engine/index.js';
 import { addEndings, scopeHolder, sessionHolder } from '../../engine/sql.js';
 import { trajectoryWriteReach } from '../../identity/index.js';
@@ -11,7 +11,6 @@ import { beyondAmong } from '../entities/access.js';
 import { endScopes } from '../scopes/closing.js';
 import { lockScopesOf } from '../scopes/store.js';
 import { knownMemories } from '../versions/store.js';
-import type { trajectories as operations } from './contract.js';
 import { finishingHooks, treeDeletions } from './ending-hooks.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import type { Outcome, OutcomeInput } from './model.js';
@@ -19,8 +18,6 @@ import { artifactsOf, notesFrom } from './outputs.js';
 import { clearTrajectories, deleteEdgesBelow, endedBelow, endTrajectories, lockTree } from './removal-store.js';
 import type { FinalStatus } from './rules.js';
 import { activeChildren, findTrajectory } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
 /** How many ids an outcome names, and a refusal. */
 const MAX_PRODUCED = 1000;
@@ -162,7 +159,7 @@ export async function removeIn(work: Work, trajectory_id: string): Promise<strin
   return [...ended, ...(await endedBelow(tx, trajectory_id))];
 }
 
-export async function remove(call: Call, input: In<'delete'>): Promise<void> {
+export async function remove(call: Call, input: In<'trajectories.delete'>): Promise<void> {
   const ended = await change<readonly string[]>(call, {
     input,
     work: (work) => removeIn(work, input.trajectory_id),

@@ -1,16 +1,13 @@
 /** Changing a trajectory as its caller asks: its agent_turn agrees with it, and what waited for it above finishes. */
-import type { z } from 'zod';
+import type { In } from '../../engine/contract.js';
 import { type Call, change, keptAnswer, startErasure, type Work } from '../../engine/index.js';
 import { triggers } from '../scopes/triggers.js';
-import type { trajectories as operations } from './contract.js';
 import { checkFinish } from './ending.js';
 import { finishingHooks } from './ending-hooks.js';
 import type { Trajectory } from './model.js';
 import { checkMove, type FinalStatus, isFinal } from './rules.js';
 import { type Changed, type PreparedPatch, preparePatch, readAgain, updateIn } from './service.js';
 import { findTrajectory, isFinished } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
 
 export async function moveIn(work: Work, prepared: PreparedPatch): Promise<Changed> {
   const { trajectory_id, patch } = prepared;
@@ -24,7 +21,7 @@ export async function moveIn(work: Work, prepared: PreparedPatch): Promise<Chang
 }
 
 /** What policies make of its scopes is made before they close with it; not where it is refused that it finishes. */
-async function workBefore(call: Call, input: In<'update'>, status: FinalStatus): Promise<void> {
+async function workBefore(call: Call, input: In<'trajectories.update'>, status: FinalStatus): Promise<void> {
   const { driver } = call;
   const { trajectory_id, outcome } = input;
   if ((await keptAnswer(call, input)) !== undefined) return;
@@ -37,7 +34,7 @@ async function workBefore(call: Call, input: In<'update'>, status: FinalStatus):
   });
 }
 
-export async function update(call: Call, input: In<'update'>): Promise<Trajectory> {
+export async function update(call: Call, input: In<'trajectories.update'>): Promise<Trajectory> {
   const { trajectory_id, ...patch } = input;
   const prepared = preparePatch(trajectory_id, patch);
   if (patch.status !== undefined && isFinal(patch.status)) await workBefore(call, input, patch.status);

@@ -1,6 +1,6 @@
 /** Use cases of trajectories: start, read, list, and how one is changed. How they end is in ending.ts. */
-import type { z } from 'zod';
 import { atLength, type Query } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { reads } from '../../engine/contract.js';
 import {
   appendEvent,
@@ -15,7 +15,7 @@ import {
 import { ownerOf } from '../../facts/index.js';
 import { checkUses, containerReachOf } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { trajectories as operations, type TrajectoryInput, type TrajectoryPatch } from './contract.js';
 import { finish } from './ending.js';
@@ -36,9 +36,6 @@ import {
   toTrajectory,
   updateTrajectory,
 } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 export const noTrajectory = (call: Call, trajectory_id: string): CairnError =>
   new CairnError('TRAJECTORY_NOT_FOUND', `there is no trajectory ${trajectory_id} in tenant ${call.tenant}`);
@@ -169,7 +166,7 @@ const journal = (
 ): void =>
   appendEvent(work, `cairn.trajectory.${what}`, { type: 'trajectory', id: trajectory_id }, facts, trajectory_id);
 
-export async function create(call: Call, input: In<'create'>): Promise<Trajectory> {
+export async function create(call: Call, input: In<'trajectories.create'>): Promise<Trajectory> {
   const prepared = prepareCreate(call, input);
   return change(call, {
     input,
@@ -185,13 +182,13 @@ export async function read(call: Call, query: Query, trajectory_id: string): Pro
   return withReadableOutcome(call, query, toTrajectory(call.tenant, row));
 }
 
-export const get = (call: Call, input: In<'get'>): Promise<Trajectory> =>
+export const get = (call: Call, input: In<'trajectories.get'>): Promise<Trajectory> =>
   read(call, call.driver.at(call.tenant), input.trajectory_id);
 
 const bytesOf = ({ name, description, metadata, outcome }: TrajectoryRow): number =>
   Buffer.byteLength(`${name}${description ?? ''}${metadata ?? ''}${outcome ?? ''}`);
 
-async function page(call: Call, input: PageInput, filter: TrajectoryFilter): Promise<Out<'list'>> {
+async function page(call: Call, input: PageInput, filter: TrajectoryFilter): Promise<Out<'trajectories.list'>> {
   const { driver, tenant } = call;
   const reached = { ...filter, reach: containerReachOf(call) };
   const { rows, ...rest } = await listPage<TrajectoryRow, string>(call, {
@@ -208,13 +205,13 @@ async function page(call: Call, input: PageInput, filter: TrajectoryFilter): Pro
   return { trajectories: await withReadableOutcomes(call, driver.at(tenant), trajectories), ...rest };
 }
 
-export function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export function list(call: Call, input: In<'trajectories.list'>): Promise<Out<'trajectories.list'>> {
   const { limit, cursor, offset, order, status, agent_id, parent_id, top_level, name, ...times } = input;
   const filter = { status, agent_id, parent_id, top_level, name, times: timesOf(times) };
   return page(call, { limit, cursor, offset, order }, filter);
 }
 
-export async function children(call: Call, input: In<'children'>): Promise<Out<'children'>> {
+export async function children(call: Call, input: In<'trajectories.children'>): Promise<Out<'trajectories.children'>> {
   const { trajectory_id, ...asked } = input;
   await openTrajectory(call, call.driver.at(call.tenant), trajectory_id);
   return page(call, asked, { parent_id: trajectory_id });
@@ -233,10 +230,10 @@ export interface PreparedPatch {
 
 export function preparePatch(trajectory_id: string, patch: TrajectoryPatch): PreparedPatch {
   if (Object.values(patch).every((value) => value === undefined)) {
-    throw new CairnError('INVALID_INPUT', 'nothing to change: give name, description, status, outcome or metadata');
+    throw invalid('nothing to change: give name, description, status, outcome or metadata');
   }
   if (patch.outcome !== undefined && (patch.status === undefined || !isFinal(patch.status))) {
-    throw new CairnError('INVALID_INPUT', 'an outcome goes with the status Completed or Failed');
+    throw invalid('an outcome goes with the status Completed or Failed');
   }
   const metadata = patch.metadata === undefined ? undefined : canonical(patch.metadata);
   const bytes = (metadata?.length ?? 0) + (patch.description?.length ?? 0) + (patch.outcome?.summary?.length ?? 0);

@@ -1,9 +1,8 @@
 /** A trajectory with all that is below it, in a few reads however many trajectories that are. */
-import type { z } from 'zod';
 import { atLength } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import { containerReachOf, reachOf } from '../../identity/index.js';
-import type { trajectories as operations } from './contract.js';
 import { withReadableOutcome } from './outcomes.js';
 import { openTrajectory } from './service.js';
 import { toTrajectory } from './store.js';
@@ -20,15 +19,13 @@ import {
   trajectoryLeaves,
 } from './tree-store.js';
 
-type In = z.output<(typeof operations)['tree']['input']>;
-type Out = z.output<(typeof operations)['tree']['output']>;
-type Node = Out['nodes'][number];
+type Node = Out<'trajectories.tree'>['nodes'][number];
 
 const DEFAULT_NODES = 1000;
 /** Of a tree with more trajectories, those nearest to the top are looked at. */
 const MAX_BRANCHES = 20_000;
 
-export async function tree(call: Call, input: In): Promise<Out> {
+export async function tree(call: Call, input: In<'trajectories.tree'>): Promise<Out<'trajectories.tree'>> {
   const { tenant, driver } = call;
   const { trajectory_id, limit = DEFAULT_NODES } = input;
   const query = atLength(driver, tenant);

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Call } from '../../engine/index.js';
 import { entryPage, readCards } from '../../facts/index.js';
 import { findBox, segmentsOf } from '../../facts/sql.js';
-import { CairnError } from '../../kernel/index.js';
+import { invalid } from '../../kernel/index.js';
 import type { scopes } from '../scopes/contract.js';
 import { readScope } from '../scopes/service.js';
 import { toTurn } from './store.js';
@@ -16,7 +16,7 @@ export function turnsOf(call: Call, input: ListIn): Promise<ListOut> {
   const { tenant } = call;
   const { scope_id, tail } = input;
   if (tail !== undefined && (input.cursor ?? input.offset ?? input.limit) !== undefined) {
-    throw new CairnError('INVALID_INPUT', 'tail gives the last turns and goes with neither limit, cursor nor offset');
+    throw invalid('tail gives the last turns and goes with neither limit, cursor nor offset');
   }
   return call.driver.snapshot(tenant, async (query) => {
     const scope = await readScope(call, query, scope_id);

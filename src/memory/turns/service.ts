@@ -1,6 +1,6 @@
 /** Use cases of turns: a card at the next position of the scope's box, and the budget that moves with it. */
-import type { z } from 'zod';
 import type { Query } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import {
   actsAs,
   answerOf,
@@ -50,9 +50,6 @@ import {
   type TurnMetadata,
   toTurn,
 } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 /** A turn checked, counted and hashed, before any transaction. */
 interface PreparedTurn {
@@ -263,7 +260,7 @@ async function withBudget(call: Call, query: Query, turn: Turn): Promise<AddedTu
   };
 }
 
-export async function add(call: Call, input: In<'add'>): Promise<AddedTurn> {
+export async function add(call: Call, input: In<'turns.add'>): Promise<AddedTurn> {
   const turn = await prepare(call, input);
   return change(call, {
     input,
@@ -296,8 +293,8 @@ type Kept = { turn_id: string; budget: AddedTurn['budget'] } | { code: string; m
  * In one transaction, so that the turns stand in the order of the items: what refuses an item is looked at before
  * anything of it is written, so that the others need not be undone.
  */
-export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'>> {
-  const prepareItem = async ({ create }: In<'batch'>['items'][number]) => {
+export async function batch(call: Call, input: In<'turns.batch'>): Promise<Out<'turns.batch'>> {
+  const prepareItem = async ({ create }: In<'turns.batch'>['items'][number]) => {
     await checkUses(call, operations.add.touches, create);
     return prepare(call, create, true);
   };
@@ -325,7 +322,7 @@ export async function batch(call: Call, input: In<'batch'>): Promise<Out<'batch'
 
 async function addAll(
   work: Work,
-  input: In<'batch'>,
+  input: In<'turns.batch'>,
   turns: readonly PromiseSettledResult<PreparedTurn>[],
 ): Promise<ItemResult<AddedTurn>[]> {
   const { tx } = work;
@@ -388,5 +385,5 @@ async function readTurn(query: Query, turn_id: string): Promise<Turn> {
   return toTurn(place.scope_id, place.position, row);
 }
 
-export const get = (call: Call, input: In<'get'>): Promise<Turn> =>
+export const get = (call: Call, input: In<'turns.get'>): Promise<Turn> =>
   call.driver.snapshot(call.tenant, (query) => readTurn(query, input.turn_id));

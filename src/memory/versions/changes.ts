@@ -14,7 +14,7 @@ import {
   type Work,
 } from '../../engine/index.js';
 import type { Json } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { invalid } from '../../kernel/index.js';
 import { type Memory, type Noun, readVersion } from './views.js';
 
 /** A change that is checked, hashed and counted, and needs nothing but a transaction. */
@@ -95,5 +95,5 @@ export async function performBatch<M extends Memory, I>(
 export function refuseEmpty(patch: object, changeable: readonly string[]): void {
   const given = Object.entries(patch).filter(([, value]) => value !== undefined);
   if (given.some(([name]) => changeable.includes(name))) return;
-  throw new CairnError('INVALID_INPUT', `nothing to change: give one of ${changeable.join(', ')}`);
+  throw invalid(`nothing to change: give one of ${changeable.join(', ')}`);
 }

@@ -1,12 +1,12 @@
 /** Assembling a context: gathered and rendered beside all writers, then recorded as a manifest in one transaction. */
-import type { z } from 'zod';
 import type { Query } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { appendEvent, type Call, change, keptAnswer, type Work } from '../../engine/index.js';
 import { scopeHolder, trajectoryHolder } from '../../engine/sql.js';
 import { addCard, type PreparedCard, prepareCard } from '../../facts/index.js';
 import { type CardRow, findCards, keyedHash } from '../../facts/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { lockTrajectory, noScope, noTrajectory, openTrajectory, refuseClosed } from '../../memory/index.js';
 import { findScope, lockScope } from '../../memory/sql.js';
@@ -14,23 +14,20 @@ import type { TurnPlace } from '../manifests/entries.js';
 import { insertManifest, lastRequestCards, type NewManifest, type TurnRange } from '../manifests/store.js';
 import { defaultTrajectory, refuseCommonGround } from '../remember/default-place.js';
 import { type Assembly, assemble as assembleWindow } from '../windows/assembly.js';
-import type { context as operations } from './contract.js';
 import { type Gathered, gather, type Wanted } from './material.js';
 import type { AssembledContext, ContextEntry, SectionName } from './model.js';
 import { newMeter } from './parts.js';
 import { contextReferences } from './references.js';
 import { openManifest, replayed } from './replay.js';
 
-type In = z.output<(typeof operations)['assemble']['input']>;
-
 /** How much of the record an answer shows. */
 const TRACED = 200;
 
 /** The request, with the trajectory that its scope is in. */
-async function wantedBy(call: Call, input: In): Promise<Wanted> {
+async function wantedBy(call: Call, input: In<'context.assemble'>): Promise<Wanted> {
   const query = call.driver.at(call.tenant);
   if (input.query !== undefined && input.relevance_query !== undefined) {
-    throw new CairnError('INVALID_INPUT', 'give either query or relevance_query, which are the same');
+    throw invalid('give either query or relevance_query, which are the same');
   }
   const about = input.query ?? input.relevance_query;
   const agent_turn_id = input.agent_turn_id ?? call.turn?.agent_turn_id;
@@ -44,7 +41,7 @@ async function wantedBy(call: Call, input: In): Promise<Wanted> {
   return { ...input, trajectory_id, query: about, agent_turn_id };
 }
 
-async function placeOf(call: Call, query: Query, input: In): Promise<{ trajectory_id: string }> {
+async function placeOf(call: Call, query: Query, input: In<'context.assemble'>): Promise<{ trajectory_id: string }> {
   const { trajectory_id, scope_id } = input;
   if (scope_id === undefined) {
     if (trajectory_id === undefined) refuseCommonGround(call, 'Card');
@@ -176,7 +173,7 @@ const answerOf = (
   trace: entries.slice(0, TRACED),
 });
 
-export async function assemble(call: Call, input: In): Promise<AssembledContext> {
+export async function assemble(call: Call, input: In<'context.assemble'>): Promise<AssembledContext> {
   const { tenant, driver } = call;
   const kept = await keptAnswer(call, input);
   if (kept !== undefined) return assembledAgain(call, driver.at(tenant), kept as string);

@@ -1,6 +1,6 @@
 /** Summarising and extracting as a caller asks for it: at once, as that caller, and answered with what was made. */
-import type { z } from 'zod';
 import type { Tx } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { makes } from '../../engine/contract.js';
 import { actsAs, type Call, change, keptAnswer } from '../../engine/index.js';
 import { checkUses, reachOf } from '../../identity/index.js';
@@ -21,7 +21,6 @@ import { applying } from '../policies/rules.js';
 import { levelsOf } from '../policies/service.js';
 import { attachedTo, policiesFor } from '../policies/store.js';
 import { Changed } from '../summaries/service.js';
-import type { scopeJobs as operations } from './contract.js';
 import { costOf, nothingMade, type Outcome, type Task } from './job-task.js';
 import {
   DEFAULT_MAX_SOURCES,
@@ -34,15 +33,13 @@ import { jobQueue } from './queue.js';
 import { prepareTask } from './service.js';
 import { endJob, findJob, insertJob, type JobResult, resultOf, sourcesOf } from './store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-
 /** How long a provider has; then it is done without it. */
 const PROVIDER_MS = 60_000;
 /** How often it is begun anew when others were faster. */
 const ATTEMPTS = 5;
 
 /** The task, with what is given, else what the nearest policy for it says. */
-async function taskFor(call: Call, input: In<'summarize'>): Promise<Task> {
+async function taskFor(call: Call, input: In<'scopes.summarize'>): Promise<Task> {
   const { driver, tenant } = call;
   const scope = await readScope(call, driver.at(tenant), input.scope_id);
   refuseClosed({ scope_id: scope.scope_id, closed_at: scope.is_active ? null : Date.parse(scope.closed_at!) });
@@ -134,7 +131,7 @@ const FASTER = new PlainFailure('the same request was answered meanwhile');
 
 interface Asked<A> {
   readonly action: PolicyAction;
-  readonly input: In<'summarize'>;
+  readonly input: In<'scopes.summarize'>;
   readonly answer: (outcome: Outcome, job_id: string | null) => A;
   /** The answer again, from the job. */
   readonly again: (tx: Tx, job_id: string | null) => Promise<A>;
@@ -189,7 +186,7 @@ const hasMade = ({ made, strengthened }: Pick<Outcome, 'made' | 'strengthened'>)
 
 const NOTHING = { made: false, artifact: null, note: null, sources: 0, job_id: null };
 
-export async function summarize(call: Call, input: In<'summarize'>): Promise<Summarized> {
+export async function summarize(call: Call, input: In<'scopes.summarize'>): Promise<Summarized> {
   if (input.target_level === 'L2') await checkUses(call, [makes('Note')], input);
   return doneByHand<Summarized>(call, {
     action: 'summarize',
@@ -222,7 +219,7 @@ export async function summarize(call: Call, input: In<'summarize'>): Promise<Sum
   });
 }
 
-export async function extract(call: Call, input: In<'extract'>): Promise<Extracted> {
+export async function extract(call: Call, input: In<'scopes.extract'>): Promise<Extracted> {
   return doneByHand<Extracted>(call, {
     action: 'extract',
     input,

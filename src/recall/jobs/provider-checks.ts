@@ -1,5 +1,5 @@
 /** Validates providers of the caller's own when the store is opened, for callers without a compiler. */
-import { CairnError } from '../../kernel/index.js';
+import { invalid } from '../../kernel/index.js';
 import type { Embedder } from '../../providers/index.js';
 import type { ProviderOptions } from './providers.js';
 
@@ -35,5 +35,5 @@ export function checkProviders(options: Own): void {
 }
 
 function refuse(field: string, rule: string): never {
-  throw new CairnError('INVALID_INPUT', `\`${field}\` ${rule}`);
+  throw invalid(`\`${field}\` ${rule}`);
 }

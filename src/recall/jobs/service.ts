@@ -2,8 +2,8 @@
  * Doing jobs: claimed by a lease, done outside any transaction, and written once, in a transaction that is guarded by the
  * token of the lease. So two servers, or one that is killed, make one result.
  */
-import type { z } from 'zod';
 import type { Tx } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import {
   type Call,
   endLease,
@@ -23,7 +23,6 @@ import { costFrom, costOfFailure, type ProviderCost, reasonOf, sumOfCosts } from
 import { extractFacts } from '../extraction/service.js';
 import { findPrinciple } from '../summaries/principles.js';
 import { summarizeArtifacts, summarizeTurns } from '../summaries/service.js';
-import type { jobs as operations } from './contract.js';
 import { costOf, nothingMade, type Outcome, type Ready, type Task } from './job-task.js';
 import type { Job } from './model.js';
 import type { Attempt } from './provider-calls.js';
@@ -42,9 +41,6 @@ import {
 } from './store.js';
 import { heldUntil, isOverdue, isUrgent, noticedAt, providerTime } from './times.js';
 import { fireNext } from './triggers.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 /** After so many attempts the offline way is taken; if even that fails a few times, the job is given up. */
 const PROVIDER_ATTEMPTS = 3;
@@ -261,13 +257,13 @@ export async function jobDue(work: Work, lease: Lease): Promise<void> {
   await putLease(tx, { ...over, holder: null, expires_at });
 }
 
-export async function get(call: Call, input: In<'get'>): Promise<Job> {
+export async function get(call: Call, input: In<'jobs.get'>): Promise<Job> {
   const row = await findJob(call.driver.at(call.tenant), input.job_id);
   if (row) return toJob(row);
   throw new CairnError('JOB_NOT_FOUND', `there is no job ${input.job_id}`);
 }
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'jobs.list'>): Promise<Out<'jobs.list'>> {
   const { driver, tenant } = call;
   const { scope_id, policy_id, state } = input;
   const filter = { scope_id, policy_id, state, reach: reachOf(call, 'Turn') };

@@ -1,6 +1,6 @@
 /** Use cases of manifests: what was in a context and why, the context again, and what differs between two. */
-import type { z } from 'zod';
 import { atLength, type Query } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { type Call, listPage } from '../../engine/index.js';
 import { readCards } from '../../facts/index.js';
 import { type BoxRow, type CardRow, entriesAfter, findBox, segmentsOf, toCard, wasVisible } from '../../facts/sql.js';
@@ -9,7 +9,6 @@ import type { Json, JsonObject } from '../../kernel/contract.js';
 import { CairnError, type ErrorCode, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { cardsOfMemory } from '../../memory/sql.js';
-import type { manifests as operations } from '../contexts/contract.js';
 import type { ContextEntry } from '../contexts/model.js';
 import { newMeter } from '../contexts/parts.js';
 import { goneFrom, openManifest, readableEntries, replayed, sectionsOf, shownHash } from '../contexts/replay.js';
@@ -23,9 +22,6 @@ import {
   type ReplayedContext,
 } from './model.js';
 import { countManifests, listManifests, type ManifestRow } from './store.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 /** How many cards of a packing are shown; its box has all. */
 const SHOWN_OF_BOX = 1000;
@@ -90,7 +86,7 @@ const entriesOf = async (
   return { entries, total: entries.length };
 };
 
-export async function get(call: Call, { manifest_id }: In<'get'>): Promise<Manifest> {
+export async function get(call: Call, { manifest_id }: In<'manifests.get'>): Promise<Manifest> {
   const query = call.driver.at(call.tenant);
   const row = await openManifest(call, query, manifest_id);
   if (row.kind === 'packing') return packed(call, query, row);
@@ -145,7 +141,7 @@ async function counted(
   }
 }
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(call: Call, input: In<'manifests.list'>): Promise<Out<'manifests.list'>> {
   const { driver, tenant } = call;
   const { limit, cursor, offset, order, ...filters } = input;
   const { agent_id } = call.caller;
@@ -166,7 +162,7 @@ export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> 
   return { manifests: rows.map(summaryOf), ...page };
 }
 
-export async function replay(call: Call, { manifest_id }: In<'replay'>): Promise<ReplayedContext> {
+export async function replay(call: Call, { manifest_id }: In<'manifests.replay'>): Promise<ReplayedContext> {
   const query = call.driver.at(call.tenant);
   const row = await openManifest(call, query, manifest_id);
   if (row.kind === 'packing') return replayedBox(call, row);
@@ -219,7 +215,7 @@ function wasThere(row: CardRow | undefined, moment: number): boolean {
   throw new CairnError('STORAGE_FAILED', `card ${row.card_id} was altered in the database`);
 }
 
-export async function diff(call: Call, input: In<'diff'>): Promise<ManifestDiff> {
+export async function diff(call: Call, input: In<'manifests.diff'>): Promise<ManifestDiff> {
   const query = call.driver.at(call.tenant);
   const [after, before] = [
     await openManifest(call, query, input.manifest_id),

@@ -1,14 +1,13 @@
 /** Use cases of summarization policies. What makes them fire is in triggers.ts. */
-import type { z } from 'zod';
 import type { Query, Tx } from '../../driver/index.js';
+import type { In, Out } from '../../engine/contract.js';
 import { actsAs, appendEvent, type Call, change, isAnswerOf, listPage, type Work } from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { findTrajectory, refuseFormerOwner, unknownEntity } from '../../memory/index.js';
 import { findScope } from '../../memory/sql.js';
-import type { summarization_policies as operations } from '../jobs/contract.js';
 import {
   DEFAULT_MAX_SOURCES,
   DEFAULT_MAX_TOKENS,
@@ -31,9 +30,7 @@ import {
   updatePolicy,
 } from './store.js';
 
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
-type Patch = Omit<In<'update'>, 'policy_id'>;
+type Patch = Omit<In<'summarization_policies.update'>, 'policy_id'>;
 
 const noPolicy = (policy_id: string): CairnError =>
   new CairnError('POLICY_NOT_FOUND', `there is no summarization policy ${policy_id}`);
@@ -59,10 +56,7 @@ export function levelsOf(given: Pick<Patch, 'source_level' | 'target_level'>): L
   const source_level = given.source_level ?? (given.target_level ? BELOW[given.target_level] : 'L0');
   const target_level = given.target_level ?? ABOVE[source_level];
   if (ABOVE[source_level] === target_level) return { source_level, target_level };
-  throw new CairnError(
-    'INVALID_INPUT',
-    `a summary of ${source_level} is of the level ${ABOVE[source_level]}, not ${target_level}`,
-  );
+  throw invalid(`a summary of ${source_level} is of the level ${ABOVE[source_level]}, not ${target_level}`);
 }
 
 /** The row that a policy becomes by what is given of it. */
@@ -70,7 +64,7 @@ function changed(row: PolicyRow, given: Patch, now: number): PolicyRow {
   const levels = given.source_level === undefined && given.target_level === undefined ? row : levelsOf(given);
   const actions = given.actions === undefined ? row.actions : canonical([...new Set(given.actions)].sort());
   if (levels.source_level !== 'L0' && actions.includes('extract'))
-    throw new CairnError('INVALID_INPUT', 'facts are extracted from turns: give extract the source level L0');
+    throw invalid('facts are extracted from turns: give extract the source level L0');
   return {
     ...row,
     name: given.name === undefined ? row.name : given.name,
@@ -105,8 +99,7 @@ async function placeOf(
     const scope = await findScope(tx, scope_id);
     if (!scope || scope.deleted_at !== null) throw unknownEntity('scope_id', 'scope', [scope_id]);
     if (trajectory_id != null && trajectory_id !== scope.trajectory_id)
-      throw new CairnError(
-        'INVALID_INPUT',
+      throw invalid(
         `scope ${scope_id} is not in trajectory ${trajectory_id}: a policy is for a scope or for a trajectory, give one of them`,
       );
     await refuseFormerOwner(call, tx, scope.trajectory_id, agent_id);
@@ -128,10 +121,7 @@ const MAX_POLICIES = 20;
 
 async function refuseMany(tx: Tx, attached: string): Promise<void> {
   if ((await policiesAt(tx, attached)) < MAX_POLICIES) return;
-  throw new CairnError(
-    'INVALID_INPUT',
-    `a tenant, a trajectory or a scope has at most ${MAX_POLICIES} policies: change or delete one of them`,
-  );
+  throw invalid(`a tenant, a trajectory or a scope has at most ${MAX_POLICIES} policies: change or delete one of them`);
 }
 
 /** The policy that has this id already, if it came of the same request by the same agent. */
@@ -151,7 +141,7 @@ function samePolicy(
   return shown;
 }
 
-export async function create(call: Call, input: In<'create'>): Promise<SummarizationPolicy> {
+export async function create(call: Call, input: In<'summarization_policies.create'>): Promise<SummarizationPolicy> {
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   const sent_hash = input.policy_id === undefined ? null : sha256(canonical(input as unknown as Json));
   const blank = {
@@ -200,10 +190,13 @@ const journal = (
     trajectory_id,
   );
 
-export const get = (call: Call, input: In<'get'>): Promise<SummarizationPolicy> =>
+export const get = (call: Call, input: In<'summarization_policies.get'>): Promise<SummarizationPolicy> =>
   read(call.driver.at(call.tenant), input.policy_id);
 
-export async function list(call: Call, input: In<'list'>): Promise<Out<'list'>> {
+export async function list(
+  call: Call,
+  input: In<'summarization_policies.list'>,
+): Promise<Out<'summarization_policies.list'>> {
   const { driver, tenant } = call;
   const { trajectory_id, scope_id } = input;
   const filter = { trajectory_id, scope_id, reach: reachOf(call, 'Turn') };
@@ -228,10 +221,10 @@ async function ownPolicy({ call, tx }: Work, policy_id: string): Promise<PolicyR
   return row;
 }
 
-export async function update(call: Call, input: In<'update'>): Promise<SummarizationPolicy> {
+export async function update(call: Call, input: In<'summarization_policies.update'>): Promise<SummarizationPolicy> {
   const { policy_id, ...patch } = input;
   if (Object.values(patch).every((value) => value === undefined))
-    throw new CairnError('INVALID_INPUT', 'summarization_policies.update: give at least one field to change');
+    throw invalid('summarization_policies.update: give at least one field to change');
   return change(call, {
     input,
     work: async (work) => {
@@ -249,7 +242,7 @@ export async function update(call: Call, input: In<'update'>): Promise<Summariza
   });
 }
 
-async function remove(call: Call, input: In<'delete'>): Promise<void> {
+async function remove(call: Call, input: In<'summarization_policies.delete'>): Promise<void> {
   const { policy_id } = input;
   await change<Json>(call, {
     input,

@@ -6,7 +6,7 @@ import { atLength, type Driver, type Tx } from '../../driver/index.js';
 import { hasTenant, listTenants, nextBatch } from '../../engine/index.js';
 import { ANALYSIS_VERSION } from '../../index/sql.js';
 import { newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { type Drift, type DriftPage, type DriftRequest, STAGES, type Stage } from './drift.js';
 import { entriesToPutRight, wrongEntries } from './index-drift.js';
 import {
@@ -112,7 +112,7 @@ export async function* reindex(
 async function tenantsOf(driver: Driver, only: string | undefined): Promise<string[]> {
   if (only === undefined) return (await listTenants(driver.at(''))).map(({ tenant_id }) => tenant_id);
   if (!(await hasTenant(driver.at(only))))
-    throw new CairnError('INVALID_INPUT', `there is no tenant ${JSON.stringify(only)}: nothing was indexed`);
+    throw invalid(`there is no tenant ${JSON.stringify(only)}: nothing was indexed`);
   return [only];
 }
 

@@ -1,17 +1,13 @@
 /** Use cases of remembering and recalling: a note or turn in a place of its own, and a search that answers whole. */
-import type { z } from 'zod';
+import type { In, Out } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { invalid } from '../../kernel/index.js';
 import { accessCounts, add as addTurn, notesService as notes } from '../../memory/index.js';
 import { findScope } from '../../memory/sql.js';
 import { countTokens, loadTokenizer, parseDate } from '../../text/index.js';
 import { describeHit, find } from '../search/service.js';
-import type { memory as operations } from './contract.js';
 import { defaultScope, defaultTrajectory, refuseCommonGround } from './default-place.js';
-
-type In<V extends keyof typeof operations> = z.output<(typeof operations)[V]['input']>;
-type Out<V extends keyof typeof operations> = z.output<(typeof operations)[V]['output']>;
 
 const FACT = 'Fact';
 const TITLE_LENGTH = 80;
@@ -26,7 +22,7 @@ export function titleOf(text: string): string {
   return letters.length <= TITLE_LENGTH ? letters.join('') : `${letters.slice(0, TITLE_LENGTH - 1).join('')}…`;
 }
 
-export async function remember(call: Call, input: In<'remember'>): Promise<Out<'remember'>> {
+export async function remember(call: Call, input: In<'memory.remember'>): Promise<Out<'memory.remember'>> {
   checkInput(input);
   const { tags, speaker, occurred_at } = input;
   const metadata: JsonObject = {
@@ -39,14 +35,13 @@ export async function remember(call: Call, input: In<'remember'>): Promise<Out<'
 }
 
 /** Before anything is made for it. */
-function checkInput(input: In<'remember'>): void {
+function checkInput(input: In<'memory.remember'>): void {
   refuseMixed(input);
   const { text, type = FACT, ttl, occurred_at } = input;
   // Nothing but spaces, and what shows even less.
-  if (!/[^\s\p{C}\p{Z}]/u.test(text)) throw new CairnError('INVALID_INPUT', 'text says nothing: give at least a word');
+  if (!/[^\s\p{C}\p{Z}]/u.test(text)) throw invalid('text says nothing: give at least a word');
   if (occurred_at !== undefined && parseDate(occurred_at) === undefined) {
-    throw new CairnError(
-      'INVALID_INPUT',
+    throw invalid(
       `occurred_at "${occurred_at}" is no date that can be read: write it as 2026-01-31 or 2026-01-31T12:00:00Z`,
     );
   }
@@ -54,16 +49,20 @@ function checkInput(input: In<'remember'>): void {
 }
 
 /** A field that says nothing about what is made would be lost without a word. */
-function refuseMixed(input: In<'remember'>): void {
+function refuseMixed(input: In<'memory.remember'>): void {
   const foreign = input.as === 'turn' ? (['type', 'title', 'ttl'] as const) : (['role', 'scope_id'] as const);
   for (const name of foreign) {
     if (input[name] === undefined) continue;
     const what = input.as === 'turn' ? 'a note' : 'a turn';
-    throw new CairnError('INVALID_INPUT', `${name} is for ${what}: leave it out, or set as`);
+    throw invalid(`${name} is for ${what}: leave it out, or set as`);
   }
 }
 
-async function rememberNote(call: Call, input: In<'remember'>, metadata: JsonObject): Promise<Out<'remember'>> {
+async function rememberNote(
+  call: Call,
+  input: In<'memory.remember'>,
+  metadata: JsonObject,
+): Promise<Out<'memory.remember'>> {
   const trajectory_id = input.trajectory_id ?? (await defaultTrajectory(call));
   // The place of all is not the caller's choice, so it need not be able to read it.
   const { acting: _, ...placed } = call;
@@ -79,13 +78,17 @@ async function rememberNote(call: Call, input: In<'remember'>, metadata: JsonObj
   return { entity_type: 'Note', id, name, trajectory_id, scope_id: null, token_count, created_at };
 }
 
-async function rememberTurn(call: Call, input: In<'remember'>, metadata: JsonObject): Promise<Out<'remember'>> {
+async function rememberTurn(
+  call: Call,
+  input: In<'memory.remember'>,
+  metadata: JsonObject,
+): Promise<Out<'memory.remember'>> {
   const query = call.driver.at(call.tenant);
   if (input.scope_id === undefined && input.trajectory_id === undefined) refuseCommonGround(call, 'Turn');
   const scope_id = input.scope_id ?? (await defaultScope(call, input.trajectory_id ?? (await defaultTrajectory(call))));
   const scope = await findScope(query, scope_id);
   if (scope && input.trajectory_id !== undefined && scope.trajectory_id !== input.trajectory_id)
-    throw new CairnError('INVALID_INPUT', `scope ${scope_id} is not in trajectory ${input.trajectory_id}`);
+    throw invalid(`scope ${scope_id} is not in trajectory ${input.trajectory_id}`);
   const turn = await addTurn(call, { scope_id, role: input.role ?? 'User', content: input.text, metadata });
   const { turn_id: id, token_count, created_at } = turn;
   const trajectory_id = scope!.trajectory_id;
@@ -94,12 +97,12 @@ async function rememberTurn(call: Call, input: In<'remember'>, metadata: JsonObj
 
 const RECALLED = ['Turn', 'Artifact', 'Note', 'Card'] as const;
 
-export async function recall(call: Call, input: In<'recall'>): Promise<Out<'recall'>> {
+export async function recall(call: Call, input: In<'memory.recall'>): Promise<Out<'memory.recall'>> {
   const { max_tokens = Number.POSITIVE_INFINITY, ...asked } = input;
   void loadTokenizer();
   const entity_types = asked.entity_types ?? [...RECALLED];
   const found = await find(call, { ...asked, entity_types }, 'text', true);
-  const passages: Out<'recall'>['passages'] = [];
+  const passages: Out<'memory.recall'>['passages'] = [];
   let total = 0;
   for (const hit of found.hits) {
     const token_count = await countTokens(hit.text!);

@@ -1,6 +1,6 @@
 /** Use cases of searching. The work is done by job.ts, beside the event loop. */
-import type { z } from 'zod';
 import { thoughtOf } from '../../checkpoints/sql.js';
+import type { In } from '../../engine/contract.js';
 import { type Call, indexKey } from '../../engine/index.js';
 import { cardReachOf, reachOf } from '../../identity/index.js';
 import { embedding, vectorIndexing } from '../../index/index.js';
@@ -10,13 +10,10 @@ import { decodeCursor, encodeCursor, seal, unseal } from '../../kernel/node.js';
 import { VECTOR_WEIGHT } from '../ranking/fusion.js';
 import type { Likeness } from '../vectors/nearest.js';
 import type { Viewer } from './conditions.js';
-import type { search as operations } from './contract.js';
 import type { SearchAnswer, SearchHit, SearchRequest, Shows } from './job.js';
 import type { SearchOutput } from './model.js';
 import type { Place } from './pages.js';
 import { readPlace, writePlace } from './places.js';
-
-type In = z.output<(typeof operations)['query']['input']>;
 
 const JOB = new URL('./job.js', import.meta.url);
 const LIMIT = 10;
@@ -44,7 +41,7 @@ export interface Found {
 }
 
 /** Searches as this caller: what it may not see is neither found nor counted. */
-export async function find(call: Call, input: In, shows: Shows, once = false): Promise<Found> {
+export async function find(call: Call, input: In<'search.query'>, shows: Shows, once = false): Promise<Found> {
   const { cursor, limit = LIMIT, min_score = 0, ...asked } = input;
   const filters = JSON.parse(JSON.stringify({ ...asked, min_score })) as Json;
   const place = cursor === undefined ? undefined : placeOf(call, filters, cursor);
@@ -139,7 +136,7 @@ export const describeHit = ({ doc, why, related }: SearchHit) => ({
   related: related.map((one) => ({ ...one, entity_type: shownType(one.entity_type) })),
 });
 
-export async function query(call: Call, input: In): Promise<SearchOutput> {
+export async function query(call: Call, input: In<'search.query'>): Promise<SearchOutput> {
   const { hits, next_cursor, total } = await find(call, input, 'snippet');
   const results = hits.map((hit) => ({ ...describeHit(hit), snippet: hit.snippet, highlights: hit.highlights }));
   return { results, next_cursor, total };
@@ -148,7 +145,7 @@ export async function query(call: Call, input: In): Promise<SearchOutput> {
 /** Among the entities of one type. */
 export const searchAmong =
   (type: SearchedType) =>
-  (call: Call, input: Omit<In, 'entity_types'>): Promise<SearchOutput> =>
+  (call: Call, input: Omit<In<'search.query'>, 'entity_types'>): Promise<SearchOutput> =>
     query(call, { ...input, entity_types: [type] });
 
 export interface SoughtEntities {
@@ -156,12 +153,12 @@ export interface SoughtEntities {
   readonly entity_types?: SearchedType[] | undefined;
   readonly trajectory_id?: string | undefined;
   readonly scope_id?: string | undefined;
-  readonly filters?: In['filters'];
+  readonly filters?: In<'search.query'>['filters'];
   readonly min_score?: number | undefined;
   readonly limit: number;
 }
 
 /** What answers best, of all that this caller may read: for use cases that read it themselves. */
 export async function findEntities(call: Call, sought: SoughtEntities): Promise<readonly SearchHit[]> {
-  return (await find(call, sought as In, 'nothing')).hits;
+  return (await find(call, sought as In<'search.query'>, 'nothing')).hits;
 }

@@ -1,5 +1,5 @@
 /** The sections of a context: in which order they stand, which goes first when room is short, and how much each may take. */
-import { CairnError } from '../../kernel/index.js';
+import { invalid } from '../../kernel/index.js';
 import { SECTIONS, type SectionName, type SectionSetting } from '../contexts/model.js';
 
 export interface Section {
@@ -38,7 +38,7 @@ export function sectionsFor(settings: readonly SectionSetting[] = []): Section[]
   const named = settings.map(({ name }) => name);
   const twice = named.find((name, i) => named.indexOf(name) < i);
   if (twice !== undefined) {
-    throw new CairnError('INVALID_INPUT', `sections: "${twice}" is there twice`);
+    throw invalid(`sections: "${twice}" is there twice`);
   }
   const order = [...new Set<SectionName>([...named, ...SECTIONS])].filter((name) => !LAST.includes(name));
   return [...order, ...LAST].map((name) => {

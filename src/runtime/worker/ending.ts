@@ -2,7 +2,7 @@
 import type { Api, CallOptions } from '../../api/index.js';
 import type { AgentTurn, TurnError } from '../../coordination/contract.js';
 import { type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { retrying, within } from '../retries.js';
 import { type HeldLease, SHORTEST_TRY_MS } from './held-lease.js';
 import type { WorkerSettings } from './settings.js';
@@ -25,7 +25,7 @@ const MEMBERS = ['deliverable', 'status', 'summary', 'artifact_ids'];
 export function resultOf(given: unknown): DetailedResult {
   if (typeof given === 'string') return { deliverable: given };
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new CairnError('INVALID_INPUT', 'the handle of a worker must give text or an object');
+    throw invalid('the handle of a worker must give text or an object');
   }
   const isDetailed = Object.hasOwn(given, 'deliverable') && Object.keys(given).every((name) => MEMBERS.includes(name));
   return isDetailed ? (given as DetailedResult) : { deliverable: given as JsonObject };

@@ -1,7 +1,7 @@
 /** How a worker works: what may be set, and what it is otherwise. */
 import { DEFAULT_TURN_LEASE_MS } from '../../coordination/contract.js';
 import type { PromptFormat } from '../../facts/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { invalid } from '../../kernel/index.js';
 import type { Backoff } from '../retries.js';
 
 export interface WorkerTiming {
@@ -44,14 +44,14 @@ export interface WorkerSettings {
 export function settingsOf(choice: WorkerChoice): WorkerSettings {
   const { profile, agent_id, concurrency = 1 } = choice;
   if (profile === undefined && agent_id === undefined) {
-    throw new CairnError('INVALID_INPUT', 'a worker needs a profile or an agent_id, for which it works');
+    throw invalid('a worker needs a profile or an agent_id, for which it works');
   }
   if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new CairnError('INVALID_INPUT', 'the concurrency of a worker is a whole number from 1 on');
+    throw invalid('the concurrency of a worker is a whole number from 1 on');
   }
   const { wait_ms = 20_000 } = choice;
   if (!(wait_ms >= 100 && wait_ms <= 60_000)) {
-    throw new CairnError('INVALID_INPUT', 'the wait_ms of a worker is from 100 to 60,000');
+    throw invalid('the wait_ms of a worker is from 100 to 60,000');
   }
   return {
     worker_id: choice.worker_id ?? someName(),
