@@ -173,9 +173,7 @@ async function review(cairn: Api, trajectory_id: string, tell: Tell): Promise<vo
   const output = 'One finding, fixed: secrets are compared in constant time.';
   await cairn.delegations.complete({ delegation_id, turn_epoch, result: { status: 'Success', output } });
   const { messages } = await cairn.messages.receive({ agent_id: 'builder' });
-  for (const { message_id } of messages) {
-    await cairn.messages.acknowledge({ message_id, agent_id: 'builder' });
-  }
+  for (const { message_id } of messages) await cairn.messages.acknowledge({ message_id, agent_id: 'builder' });
   tell('a part of the task for another agent, which told when it was done');
 }
 

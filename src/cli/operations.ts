@@ -100,9 +100,7 @@ export function addFlags(command: Command, operation: NamedOperation, otherwise:
     // Read-only members are accepted in posted answers and ignored.
     .filter(([name, schema]) => !otherwise.includes(name) && !schema.readOnly)
     .map(([name, schema]): [string, Schema] => [name, withoutNull(schema)]);
-  for (const [name, schema] of flags) {
-    command.addOption(optionFor(name, schema, required.includes(name)));
-  }
+  for (const [name, schema] of flags) command.addOption(optionFor(name, schema, required.includes(name)));
   if (clearsByNull(operation)) addClear(command, Object.entries(properties));
   if (operation.event !== null)
     command.option('--idempotency-key <key>', 'idempotency key: repeating the command with it changes nothing');

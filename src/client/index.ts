@@ -71,9 +71,7 @@ class Connection {
   }
 
   async call(operation: NamedOperation, input: object, options: CallOptions): Promise<unknown> {
-    if (this.#closing.signal.aborted) {
-      throw new CairnError('SHUTTING_DOWN', 'this client was closed', { closed: true });
-    }
+    if (this.#closing.signal.aborted) throw new CairnError('SHUTTING_DOWN', 'this client was closed', { closed: true });
     const work = this.#call(operation, input, options);
     const quiet = work.catch(() => undefined).finally(() => this.#underWay.delete(quiet));
     this.#underWay.add(quiet);

@@ -69,9 +69,7 @@ export class BodyScan {
   }
 
   #open(): void {
-    if (++this.#depth > MAX_DEPTH + ENVELOPE_DEPTH) {
-      throw invalid(`the body is nested deeper than ${MAX_DEPTH} levels`);
-    }
+    if (++this.#depth > MAX_DEPTH + ENVELOPE_DEPTH) throw invalid(`the body is nested deeper than ${MAX_DEPTH} levels`);
     this.#count();
   }
 

@@ -61,9 +61,7 @@ export async function importCheckpoints(
   for (const [i, file] of files.entries()) {
     const checkpoint = checkpointOf(file, await readJson(file));
     const twin = found.get(checkpoint.id);
-    if (twin) {
-      throw invalid(`${twin.file} and ${file} both have checkpoint ${checkpoint.id}: keep one of them`);
-    }
+    if (twin) throw invalid(`${twin.file} and ${file} both have checkpoint ${checkpoint.id}: keep one of them`);
     found.set(checkpoint.id, {
       file,
       id: checkpoint.id,

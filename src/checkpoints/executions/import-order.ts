@@ -17,9 +17,7 @@ export function parentsFirst<T extends Descendant>(all: readonly T[]): T[] {
     const line: T[] = [];
     const onLine = new Set<string>();
     for (let one: T | undefined = start; one && !placed.has(one.id); one = byId.get(one.parent_id ?? '')) {
-      if (onLine.has(one.id)) {
-        throw invalid(`checkpoint ${one.id} descends from itself`);
-      }
+      if (onLine.has(one.id)) throw invalid(`checkpoint ${one.id} descends from itself`);
       onLine.add(one.id);
       line.push(one);
     }

@@ -111,9 +111,7 @@ function sameExecution(
   agent_id: string,
 ): Execution {
   const { execution_id } = row;
-  if (row.deleted_at !== null) {
-    throw goneExecution(execution_id);
-  }
+  if (row.deleted_at !== null) throw goneExecution(execution_id);
   const shown = showExecution(row);
   const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
   if (!isSame || row.agent_id !== agent_id) {

@@ -73,7 +73,5 @@ function checkLengths({ thought_chain, context, tool_state }: Snapshot, what: st
     context.memory?.length ?? 0,
     tool_state.completed.length,
   );
-  if (longest > MAX_ENTRIES) {
-    throw invalid(`${what}: a list has ${longest} entries, the limit is ${MAX_ENTRIES}`);
-  }
+  if (longest > MAX_ENTRIES) throw invalid(`${what}: a list has ${longest} entries, the limit is ${MAX_ENTRIES}`);
 }

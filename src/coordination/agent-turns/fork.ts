@@ -27,9 +27,7 @@ async function readyFork(
 ): Promise<ReadyTask> {
   const { call, tx } = work;
   const target_ref = input.profile_name ?? turn.profile_name;
-  if (target_ref === null) {
-    throw invalid(`agent_turn ${turn.agent_turn_id} has no profile: give profile_name`);
-  }
+  if (target_ref === null) throw invalid(`agent_turn ${turn.agent_turn_id} has no profile: give profile_name`);
   const task = { target_strategy: 'new', target_ref, instruction: '' } as const;
   const target = await targetOf(work, task, source);
   if (isRefusal(target)) throw new CairnError('AGENT_BUSY', target.message);

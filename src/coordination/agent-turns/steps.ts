@@ -56,9 +56,7 @@ export async function appendCards(
   if (!box || box.ended_at !== null) throw noTurn(call, turn.agent_turn_id);
   await refuseSecondResults(work, turn.output_box_id, prepared);
   const cards: Card[] = [];
-  for (const one of prepared) {
-    cards.push((await addCard(work, one, turnBoxHolder(box.box_id))).card);
-  }
+  for (const one of prepared) cards.push((await addCard(work, one, turnBoxHolder(box.box_id))).card);
   const ids = cards.map(({ card_id }) => card_id);
   const { entered } = await standingOf(tx, box.box_id, ids, now);
   const fresh = ids.filter((id, i) => !entered.has(id) && ids.indexOf(id) === i);
@@ -199,7 +197,5 @@ async function putBox(
   const { agent_id, source_agent_id } = turn;
   const made = { box_id, agent_id, metadata: '{}', sent_hash: null, length, held_by: turnBoxHolder(box_id) };
   await makeBox(tx, { ...made, ...sealed_at }, now);
-  if (source_agent_id !== null && source_agent_id !== agent_id) {
-    await addReader(tx, box_id, source_agent_id, now);
-  }
+  if (source_agent_id !== null && source_agent_id !== agent_id) await addReader(tx, box_id, source_agent_id, now);
 }

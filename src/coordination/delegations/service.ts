@@ -41,12 +41,8 @@ interface PreparedDelegation {
 /** Everything that the context will be packed of is tried now: what cannot be packed is not offered. */
 async function prepareCreate(call: Call, input: In<'delegations.create'>): Promise<PreparedDelegation> {
   const from_agent_id = actsAs(call, input.from_agent_id, 'from_agent_id') ?? input.from_agent_id;
-  if (from_agent_id === undefined) {
-    throw invalid('from_agent_id is needed: this key is not that of an agent');
-  }
-  if (from_agent_id === input.to_agent_id) {
-    throw invalid(`agent ${from_agent_id} cannot delegate to itself`);
-  }
+  if (from_agent_id === undefined) throw invalid('from_agent_id is needed: this key is not that of an agent');
+  if (from_agent_id === input.to_agent_id) throw invalid(`agent ${from_agent_id} cannot delegate to itself`);
   const query = call.driver.at(call.tenant);
   const recipe = await recipeOf(query, input.handover ?? INSTRUCTION_HANDOVER);
   const offer: Offer = {

@@ -68,9 +68,7 @@ export async function acquire(made_by: Call, input: In<'locks.acquire'>): Promis
 
 function wantedOf(call: Call, input: In<'locks.acquire'>): Wanted {
   const holder = actsAs(call, input.holder_agent_id, 'holder_agent_id') ?? input.holder_agent_id;
-  if (holder === undefined) {
-    throw invalid('locks.acquire: holder_agent_id: must be given, since this key has no agent');
-  }
+  if (holder === undefined) throw invalid('locks.acquire: holder_agent_id: must be given, since this key has no agent');
   return {
     resource_type: input.resource_type,
     resource_id: input.resource_id,

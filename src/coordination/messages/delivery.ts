@@ -39,9 +39,7 @@ interface Reader {
 
 function readerOf(call: Call, input: Pick<In<'messages.receive'>, 'agent_id' | 'reader_id' | 'lease_ms'>): Reader {
   const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id;
-  if (agent_id === undefined) {
-    throw invalid('agent_id is missing: say whose messages, or use the key of an agent');
-  }
+  if (agent_id === undefined) throw invalid('agent_id is missing: say whose messages, or use the key of an agent');
   const { reader_id = agent_id, lease_ms = DEFAULT_DELIVERY_LEASE_MS } = input;
   return { agent_id, reader_id, holder: holderOf(agent_id, reader_id), lease_ms };
 }

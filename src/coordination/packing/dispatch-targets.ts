@@ -99,9 +99,7 @@ export async function registeredAgent(tx: Tx, agent_id: string): Promise<AgentRo
 async function reusedTarget(work: Work, agent_id: string, source: Source): Promise<Target | Refusal> {
   const { tx } = work;
   const agent = await registeredAgent(tx, agent_id);
-  if (agent_id === source.agent_id) {
-    throw invalid(`agent ${agent_id} cannot delegate to itself: use clone`);
-  }
+  if (agent_id === source.agent_id) throw invalid(`agent ${agent_id} cannot delegate to itself: use clone`);
   await checkMayDelegate(tx, source.agent_id, agent);
   const profile = await profileOf(tx, agent);
   const busy = await busyWith(work, agent_id);

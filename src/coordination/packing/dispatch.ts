@@ -186,9 +186,7 @@ export async function dispatch(
   });
   const output_box_id = await outputBoxFor(tx, target, now);
   if (source.agent_id !== null && source.agent_id !== agent_id) {
-    for (const box_id of [context_box_id, output_box_id]) {
-      await addReader(tx, box_id, source.agent_id, now);
-    }
+    for (const box_id of [context_box_id, output_box_id]) await addReader(tx, box_id, source.agent_id, now);
   }
   const at = packing.plan.cards.findIndex(({ arg_key }) => arg_key === 'instruction');
   const row: AgentTurnRow = {

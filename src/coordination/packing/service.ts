@@ -122,9 +122,7 @@ export async function packBox(work: Work, what: Packing): Promise<PackedBox> {
   for (const one of prepared.after ?? []) after.push((await addCard(work, one, held_by)).card.card_id);
   const parent = prepared.parent && (await addCard(work, prepared.parent, held_by)).card.card_id;
   const inherited: Part[] = [];
-  for (const box of boxes) {
-    inherited.push({ segments: await segmentsOf(tx, box), without: what.without ?? [] });
-  }
+  for (const box of boxes) inherited.push({ segments: await segmentsOf(tx, box), without: what.without ?? [] });
   const own: Part = { card_ids: made };
   const parts = prepared.plan.instruction_last ? [...inherited, own] : [own, ...inherited];
   parts.push({ card_ids: after });

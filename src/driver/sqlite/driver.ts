@@ -37,9 +37,7 @@ const PAUSE_MS = 50;
 
 export async function openSqlite(file: string, options: DriverOptions): Promise<Driver> {
   const path = resolve(file);
-  if (file === ':memory:') {
-    throw invalid('an in-memory database would lose everything: name a file');
-  }
+  if (file === ':memory:') throw invalid('an in-memory database would lose everything: name a file');
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     createPrivate(path);

@@ -17,9 +17,7 @@ export async function settledMoment(call: Call, as_of: string | undefined): Prom
     throw invalid(`as_of ${as_of} is in the future: give a moment that has passed`);
   }
   // A commit of the same millisecond may still come, and would be seen by the next read only: so time goes on first.
-  if (recorded_at <= moment) {
-    await driver.write(tenant, (tx) => passMoment(tx, moment));
-  }
+  if (recorded_at <= moment) await driver.write(tenant, (tx) => passMoment(tx, moment));
   return moment;
 }
 

@@ -41,9 +41,7 @@ export interface ListOf<R, K extends CursorKey> {
 
 export async function listPage<R, K extends CursorKey>(call: Call, list: ListOf<R, K>): Promise<Page<R>> {
   const { cursor, offset, limit = 100, order = 'asc' } = list.input;
-  if (cursor !== undefined && offset !== undefined) {
-    throw invalid('give either cursor or offset, not both');
-  }
+  if (cursor !== undefined && offset !== undefined) throw invalid('give either cursor or offset, not both');
   // In the other direction a cursor would lead elsewhere.
   const filters: Json = [list.filters, order];
   const after = cursor === undefined ? undefined : (decodeCursor(call, filters, cursor, list.key) as K);

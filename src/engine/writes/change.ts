@@ -100,9 +100,7 @@ async function keptFor(query: Query, { driver }: Call, key: string, request_hash
 }
 
 function checkKey(key: string): void {
-  if (!/^[\x21-\x7e]{1,200}$/.test(key)) {
-    throw invalid('an Idempotency-Key is 1 to 200 visible ASCII characters');
-  }
+  if (!/^[\x21-\x7e]{1,200}$/.test(key)) throw invalid('an Idempotency-Key is 1 to 200 visible ASCII characters');
 }
 
 /** The event of a change: ids and hashes, never a copy of content. */

@@ -112,9 +112,7 @@ export async function baseSegments(query: Query, box: Link, revision: number): P
     });
     fork = link;
   }
-  if (hasBaseAt(fork, at)) {
-    throw new Error(`box ${fork.box_id} is based on ${fork.base_box_id}, which is not there`);
-  }
+  if (hasBaseAt(fork, at)) throw new Error(`box ${fork.box_id} is based on ${fork.base_box_id}, which is not there`);
   return segments.reverse();
 }
 

@@ -57,9 +57,7 @@ export function checkMetadata(metadata: JsonObject): JsonObject {
   }
   if (given === undefined || given === null) return metadata;
   const parsed = role.safeParse(readLeniently(role, given));
-  if (!parsed.success) {
-    throw invalid('metadata.role must be user, assistant, system or tool');
-  }
+  if (!parsed.success) throw invalid('metadata.role must be user, assistant, system or tool');
   return parsed.data === given ? metadata : { ...metadata, role: parsed.data };
 }
 

@@ -102,9 +102,7 @@ function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard
     throw new CairnError('ENTITY_GONE', `card ${row.card_id} existed and is gone: an id is never used twice`);
   }
   const card = toCard(tenant, row);
-  if (row.sent_hash !== prepared.sent_hash && !isAnswerOf(cardInput, card, prepared.input)) {
-    throw taken();
-  }
+  if (row.sent_hash !== prepared.sent_hash && !isAnswerOf(cardInput, card, prepared.input)) throw taken();
   return card;
 }
 
@@ -220,9 +218,7 @@ async function addTogether(call: Call, input: In<'cards.add_batch'>): Promise<Ou
     bytes: bytesOf(prepared),
     work: async (work) => {
       const results: { card: Card; added: boolean }[] = [];
-      for (const [i, one] of prepared.entries()) {
-        results.push(await inItem('cards', i, () => addCard(work, one)));
-      }
+      for (const [i, one] of prepared.entries()) results.push(await inItem('cards', i, () => addCard(work, one)));
       const ids = results.filter(({ added }) => added).map(({ card }) => card.card_id);
       // A batch appends one event, however many cards it adds.
       if (ids.length > 0) appendEvent(work, 'cairn.card.added', { type: 'card', id: ids[0]! }, { card_ids: ids });

@@ -15,9 +15,7 @@ export function parentsOf(packet: PacketInput): string[] {
   const origin = packet.provenance?.parent_packet;
   if (origin !== undefined && origin !== null && origin !== NIL_ID) {
     const parsed = uuid.safeParse(origin);
-    if (!parsed.success) {
-      throw invalid('provenance.parent_packet must be a UUID; leave it out if there is no parent');
-    }
+    if (!parsed.success) throw invalid('provenance.parent_packet must be a UUID; leave it out if there is no parent');
     parents.add(parsed.data);
   }
   parents.delete(NIL_ID);

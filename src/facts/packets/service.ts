@@ -182,9 +182,7 @@ async function writtenBefore(
     throw new CairnError('ENTITY_GONE', `packet ${packet_id} existed and is gone: an id is never used twice`);
   }
   const isSame = existing.sent_hash === sent_hash;
-  if (!isSame && !isAnswerOf(packetInput, JSON.parse(existing.envelope!) as object, sent)) {
-    throw otherPacket(packet_id);
-  }
+  if (!isSame && !isAnswerOf(packetInput, JSON.parse(existing.envelope!) as object, sent)) throw otherPacket(packet_id);
   return true;
 }
 

@@ -122,9 +122,7 @@ export async function findParents(
           CASE WHEN p.expires_at <= ${now} THEN NULL ELSE p.subject_ids END AS subject_ids FROM packet_store p
         WHERE p.tenant_id = ${TENANT} AND p.packet_id = ANY(${rest})${readable}`,
   );
-  for (const row of rows) {
-    found.set(row.packet_id, { ...row, subject_ids: textToList(row.subject_ids) });
-  }
+  for (const row of rows) found.set(row.packet_id, { ...row, subject_ids: textToList(row.subject_ids) });
   return found;
 }
 

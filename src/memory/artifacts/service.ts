@@ -85,9 +85,7 @@ async function belongTo(
   const named = scope_id == null ? undefined : await findScope(tx, scope_id);
   if (scope_id != null && (!named || named.deleted_at !== null)) throw unknownEntity('scope_id', 'scope', [scope_id]);
   const trajectory_id = input.trajectory_id ?? named?.trajectory_id;
-  if (trajectory_id === undefined) {
-    throw invalid('an artifact needs a trajectory_id, or the scope_id of one');
-  }
+  if (trajectory_id === undefined) throw invalid('an artifact needs a trajectory_id, or the scope_id of one');
   const trajectory = await lockTrajectory(tx, trajectory_id);
   if (!trajectory || trajectory.deleted_at !== null)
     throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);

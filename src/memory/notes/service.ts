@@ -50,9 +50,7 @@ function render(call: Call, row: VersionRow, links: Links): Note {
 /** What a note may not be, whatever else there is. */
 export function checkNote({ type, ttl }: Pick<Fields, 'type' | 'ttl'>): void {
   const lifetime = lifetimeClassOf(ttl);
-  if (lifetime === 'Scope') {
-    throw invalid('a note belongs to no scope: give another ttl than Scope or Ephemeral');
-  }
+  if (lifetime === 'Scope') throw invalid('a note belongs to no scope: give another ttl than Scope or Ephemeral');
   if (type === 'Procedure' && lifetime !== 'Persistent') {
     throw invalid('a note of the type Procedure is permanent: leave ttl out');
   }
@@ -61,9 +59,7 @@ export function checkNote({ type, ttl }: Pick<Fields, 'type' | 'ttl'>): void {
 /** What a note with this lifetime ends with: the first trajectory that it came from, or nothing. */
 function holderOf(note_id: string, lifetime: LifetimeClass, source: TrajectoryRow | undefined): string {
   if (lifetime !== 'Session') return noteHolder(note_id);
-  if (!source) {
-    throw invalid('a lifetime that ends with the session needs a trajectory among source_trajectory_ids');
-  }
+  if (!source) throw invalid('a lifetime that ends with the session needs a trajectory among source_trajectory_ids');
   if (isFinished(source)) {
     throw new CairnError(
       'STATE_CONFLICT',

@@ -221,9 +221,7 @@ async function write(work: Work, filling: Filling): Promise<void> {
   const told = event(work, 'cairn.turn.added', { type: 'turn', id: first.card.card_id }, facts, trajectory_id);
   const placed = taken.map(({ card, sequence }) => ({ turn_id: card.card_id, sequence }));
   tx.journal(await linkAwaited(work, scope, placed, told));
-  if (scope.threshold_at === null && threshold_at !== null) {
-    tx.journal(thresholdEvent(call, scope, tokens_used, now));
-  }
+  if (scope.threshold_at === null && threshold_at !== null) tx.journal(thresholdEvent(call, scope, tokens_used, now));
   if (scope.watched === 0) return;
   const before = { ...scope, turns: scope.length, looked_at: scope.last_turn_at };
   const after = { ...before, turns: scope.length + taken.length, tokens_used };
@@ -379,9 +377,7 @@ async function readTurn(query: Query, turn_id: string): Promise<Turn> {
   const row = await findCard(query, turn_id);
   const isTurn = row?.held_by?.startsWith('scope:') && row.erased_at === null;
   const [place] = isTurn ? await placesOfTurn(query, turn_id) : [];
-  if (!row || !place) {
-    throw new CairnError('TURN_NOT_FOUND', `there is no turn ${turn_id}, or its scope was closed`);
-  }
+  if (!row || !place) throw new CairnError('TURN_NOT_FOUND', `there is no turn ${turn_id}, or its scope was closed`);
   return toTurn(place.scope_id, place.position, row);
 }
 

@@ -131,9 +131,7 @@ function toldOf(chosen: readonly Chosen[]): readonly Chosen[] {
 
 async function counted(list: readonly Uncounted[], shape: Shape, meter: Meter, budget: number): Promise<Candidate[]> {
   const found: Candidate[] = [];
-  for (const one of list) {
-    found.push({ ...one, tokens: await countOf(meter, budget, shape.part(one.part)) });
-  }
+  for (const one of list) found.push({ ...one, tokens: await countOf(meter, budget, shape.part(one.part)) });
   return found;
 }
 

@@ -37,9 +37,7 @@ const LAST: readonly SectionName[] = ['turns', 'user_input'];
 export function sectionsFor(settings: readonly SectionSetting[] = []): Section[] {
   const named = settings.map(({ name }) => name);
   const twice = named.find((name, i) => named.indexOf(name) < i);
-  if (twice !== undefined) {
-    throw invalid(`sections: "${twice}" is there twice`);
-  }
+  if (twice !== undefined) throw invalid(`sections: "${twice}" is there twice`);
   const order = [...new Set<SectionName>([...named, ...SECTIONS])].filter((name) => !LAST.includes(name));
   return [...order, ...LAST].map((name) => {
     const given = settings.find((one) => one.name === name);

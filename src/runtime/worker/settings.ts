@@ -50,9 +50,7 @@ export function settingsOf(choice: WorkerChoice): WorkerSettings {
     throw invalid('the concurrency of a worker is a whole number from 1 on');
   }
   const { wait_ms = 20_000 } = choice;
-  if (!(wait_ms >= 100 && wait_ms <= 60_000)) {
-    throw invalid('the wait_ms of a worker is from 100 to 60,000');
-  }
+  if (!(wait_ms >= 100 && wait_ms <= 60_000)) throw invalid('the wait_ms of a worker is from 100 to 60,000');
   return {
     worker_id: choice.worker_id ?? someName(),
     wanted: {
