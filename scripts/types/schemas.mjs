@@ -1,5 +1,6 @@
 // Prints zod schemas as TypeScript types: named interfaces, with the descriptions of members as documentation. A schema
 // can accept something else than it returns, so it has an input type and an output type.
+import { describedAs } from '../../dist/engine/contract.js';
 import { comment, indented, key, literal, pascal, sentence, singular } from './text.mjs';
 
 const WRAPPERS = new Set(['optional', 'nullable', 'default', 'prefault', 'nonoptional', 'readonly']);
@@ -225,7 +226,7 @@ export class SchemaTypes {
       const { description, readOnly } = metaOf(member, io);
       const isIgnored = io === 'input' && readOnly;
       if (name in but || (isIgnored && !this.#plain)) return [];
-      const said = [description, io === 'input' ? limitsOf(member) : undefined];
+      const said = [describedAs(name, description), io === 'input' ? limitsOf(member) : undefined];
       const refined = isIgnored ? 'any' : this.#refined[owner]?.members[name];
       const type = refined ?? this.typeOf(member, io, owner, name);
       const optional = isOptional(member, io);

@@ -1,6 +1,14 @@
 /** OpenAPI 3.1, made from the table. */
 import { z } from 'zod';
-import { clearsByNull, namesProject, pathParameters, restGoesTo, waysTo } from '../engine/contract.js';
+import {
+  clearsByNull,
+  describedAs,
+  describeMembers,
+  namesProject,
+  pathParameters,
+  restGoesTo,
+  waysTo,
+} from '../engine/contract.js';
 import { inputSchema } from '../engine/index.js';
 import type { Json, JsonObject } from '../kernel/contract.js';
 import { errorCodes } from '../kernel/index.js';
@@ -10,7 +18,7 @@ import { allOperations, groups, type NamedOperation } from './operations.js';
 type Named = Record<string, JsonObject>;
 
 function schemaOf(schema: object, named: Named, nameOf: (name: string, def: JsonObject) => string): JsonObject {
-  const { $schema: _, $defs = {}, ...rest } = JSON.parse(JSON.stringify(schema)) as JsonObject;
+  const { $schema: _, $defs = {}, ...rest } = describeMembers(JSON.parse(JSON.stringify(schema)) as JsonObject);
   const defs = Object.entries($defs as Named);
   const names = new Map(defs.map(([name, def]) => [name, nameOf(name, def)]));
   const placed = <T extends Json>(part: T): T =>
@@ -68,7 +76,8 @@ function parametersOf(operation: NamedOperation, { named, answered }: Schemas): 
   const parameters: Json[] = namesProject(operation.path) ? [project] : [];
   for (const [name, schema] of Object.entries(operation.input.shape)) {
     if (!inPath.has(name) && !inQuery) continue;
-    const { description, ...rest } = sentSchema(inputSchema(schema as z.ZodType), named, answered);
+    const { description: own, ...rest } = sentSchema(inputSchema(schema as z.ZodType), named, answered);
+    const description = describedAs(name, own as string | undefined);
     parameters.push({
       name,
       in: inPath.has(name) ? 'path' : 'query',
@@ -173,7 +182,7 @@ export function* openapiSteps(
       },
       schemas: {
         ...named,
-        Error: {
+        Error: describeMembers({
           type: 'object',
           required: ['code', 'message'],
           properties: {
@@ -181,7 +190,7 @@ export function* openapiSteps(
             message: { type: 'string' },
             details: { type: 'object', additionalProperties: true },
           },
-        },
+        }),
       },
       responses: {
         Error: {

@@ -16,6 +16,7 @@ export {
   readsLike,
   refusesNull,
 } from './contract/lenient-input.js';
+export { describedAs, describeMembers } from './contract/member-descriptions.js';
 export {
   type Access,
   clearsByNull,

@@ -17,6 +17,7 @@ interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required: boolean;
+  readonly description?: string;
   readonly schema: object;
 }
 
@@ -138,6 +139,19 @@ describe('the description of the API', () => {
     const types = [...walk(document.paths)].filter(([at]) => at.endsWith('/schema/type'));
     expect(types.length).toBeGreaterThan(30);
     for (const [at, type] of types) for (const one of [type].flat()) expect(known, at).toContain(one);
+  });
+
+  it('describes every member of every input and answer', () => {
+    const isMember = /\/properties\/[^/]+$/;
+    const members = [...walk(document)].filter(([at, value]) => isMember.test(at) && typeof value === 'object');
+    expect(members.length).toBeGreaterThan(1000);
+    expect(members.filter(([, member]) => !(member as { description?: string }).description).map(([at]) => at)).toEqual(
+      [],
+    );
+    const parameters = described().flatMap(({ one }) => one.parameters.map((each) => [one.operationId, each] as const));
+    expect(parameters.filter(([, { description }]) => !description).map(([id, { name }]) => `${id} ${name}`)).toEqual(
+      [],
+    );
   });
 
   it('names every error code', () => {
