@@ -7,19 +7,19 @@ export interface Channel {
   run(query: Sql, tenant: string): Promise<number>;
   send(query: Sql, tenant: string): Promise<void>;
   insert(table: Table, rows: readonly (readonly BoundParam[])[]): Promise<void>;
-  /** Travels before whatever is asked next. */
+  /** Sent before the next statement. */
   savepoint(): void;
-  /** Ends when all that was sent since the savepoint is known to have worked. */
+  /** Resolves when all statements since the savepoint have succeeded. */
   release(): Promise<void>;
   rollbackTo(): Promise<void>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
-  /** Whether the transaction is gone or can only be rolled back. */
+  /** Whether the transaction is gone, or can only be rolled back. */
   lost(): boolean;
-  /** Whether reads may wait for others' row locks, or abort the transaction, so that a savepoint is due before them. */
+  /** Whether reads may wait for row locks or abort the transaction, and so need a savepoint before them. */
   readonly locksRows: boolean;
-  /** From here on several writes share the transaction: waiting for a lock while holding others is kept short. */
+  /** Several writes share the transaction from here on: lock waits become short. */
   sharing(): void;
-  /** The last statements come: only the head row is still to be waited for, whose holder waits for nothing. */
+  /** Before the last statements: only the head row remains to be locked, whose holder waits for nothing. */
   ending(): void;
 }

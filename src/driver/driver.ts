@@ -1,158 +1,148 @@
-/** The Driver seam: what a store needs of a database, and how writes are journalled. */
+/** The Driver seam: what a store needs from a database, and how writes are journalled. */
 import type { Schema } from './schema.js';
 import type { BoundParam, Dialect, Sql } from './sql.js';
 
-/** Reads, one statement at a time, of one tenant. */
+/** Reads of one tenant, one statement at a time. */
 export interface Query {
   readonly tenant: string;
   all<R>(query: Sql): Promise<R[]>;
   get<R>(query: Sql): Promise<R | undefined>;
 }
 
-/** A table as many rows are inserted into it: its columns with their types. */
+/** The columns and types of a table, for `Tx.insert`. */
 export interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, 'text' | 'bigint' | 'double precision' | 'json' | 'bit varying'>>;
 }
 
-/** One write among those that share a commit. Awaits nothing but these calls while it is open. */
+/** One write of a group. Its function awaits nothing but these calls. */
 export interface Tx extends Query {
-  /** Runs a statement and says how many rows it changed. */
+  /** Runs a statement and returns the number of changed rows. */
   run(query: Sql): Promise<number>;
-  /** Runs a statement that changes rows and returns them. */
+  /** Runs a statement with RETURNING. */
   returning<R>(query: Sql): Promise<R[]>;
-  /** Runs a statement of which nothing is asked. It may still be under way: a failure shows by the commit. */
+  /** Queues a statement; errors surface at commit. */
   send(query: Sql): Promise<void>;
-  /** Inserts rows given in the order of the table's columns; in the same way. */
+  /** Queues an insert of rows in the order of the table's columns. */
   insert(table: Table, rows: readonly (readonly BoundParam[])[]): Promise<void>;
-  /** What was journalled by this tenant's writes of the same commit so far, this one's included. */
+  /** Entries of this tenant's writes in the same commit so far, this one included. */
   readonly journalled: readonly JournalEntry[];
-  /** Adds an entry that is written in the last statements before the commit. */
+  /** Adds an entry, which is written by the last statements before the commit. */
   journal(entry: JournalEntry): void;
-  /** Wakes, after the commit, those who wait for this key, such as `lock:<id>`, in this tenant, on every server. */
+  /** After the commit, wakes all waiters of this tenant for a key such as `lock:<id>`, on every server. */
   wake(key: string): void;
 }
 
-/**
- * Told of a key that was woken. Without a key, any of the tenant's may have been; without a tenant, any at all. A hint:
- * it may come twice or in vain.
- */
+/** Without a key, any key of the tenant may have been woken; without a tenant, any at all. A hint that may be spurious. */
 export type WakeListener = (tenant: string | undefined, key: string | undefined) => void;
 
-/** What the driver must know of an entry: its id, by which an unknown commit outcome is looked up. */
+/** The id by which an unknown commit outcome is resolved. */
 export interface JournalEntry {
   readonly packet_id: string;
 }
 
-/** How entries become rows. Given by the store, called by the driver. */
+/** Turns entries into rows; implemented by the engine. */
 export interface Journal {
-  /** Takes the tenant's next numbers and writes the entries: the last statements before COMMIT. */
+  /** Takes the tenant's next sequence numbers and inserts the entries: the last statements before COMMIT. */
   append(tx: Tx, entries: readonly JournalEntry[]): Promise<void>;
-  /** Whether these entries are there: asked when the connection was lost at COMMIT. Waits for a commit under way. */
+  /** Whether these entries are committed, after the connection was lost at COMMIT. Waits for a commit under way. */
   landed(tx: Tx, entries: readonly JournalEntry[]): Promise<boolean>;
 }
 
 export interface WriteOptions {
-  /** The one entity that it changes. */
+  /** The only entity that the write changes. */
   readonly entity?: string | undefined;
-  /** What it holds in memory while it waits, about. */
+  /** Approximate memory of the write while it waits. */
   readonly bytes?: number | undefined;
 }
 
-/** The vectors that one model made of a tenant's texts. */
+/** The vectors of one tenant and embedding model. */
 export interface VectorSpace {
   readonly tenant: string;
   readonly model: string;
   readonly dimensions: number;
 }
 
-/** A table of vectors, as its owner describes it. It has the members of a space as columns of the same names. */
+/** A table of vectors. It has a column for each member of `VectorSpace`. */
 export interface VectorTable {
   readonly name: string;
-  /** The column with the signs of a vector; null where there is none. */
+  /** The nullable column with the signs of a vector. */
   readonly bits: string;
 }
 
-/** What a database has to compare vectors with, and by now has indexed. */
+/** The vector indexes that a database has. */
 export interface IndexedVectors {
-  /** Of what compares them; quoted. */
+  /** Schema of the extension, quoted. */
   readonly schema: string;
-  /** How many indexes there are, of all tenants and models. */
+  /** Number of indexes of all tenants and models. */
   readonly count: number;
   has(space: VectorSpace): boolean;
 }
 
-/** Of databases that can keep an index of vectors. */
 export interface VectorIndexes {
-  /** Undefined while there is nothing that serves. */
+  /** Undefined if the database has no usable extension. */
   look(table: VectorTable): Promise<IndexedVectors | undefined>;
-  /** Makes the index of these unless it is there; it may take long, and nobody waits for it. Whether it is there then. */
+  /** Builds the index unless it exists, which may take long; whether it exists afterwards. */
   index(table: VectorTable, schema: string, space: VectorSpace): Promise<boolean>;
-  /** Waits no longer for what is being made. */
   close(): void;
 }
 
 export interface Driver {
   readonly dialect: Dialect;
   readonly vectors?: VectorIndexes;
-  /** Where the data is, fit to print. */
+  /** Where the data is, without secrets. */
   readonly location: string;
   /** The database's clock, in epoch milliseconds. */
   now(): number;
-  /** Reads of which each stands alone. */
+  /** Independent single reads. */
   at(tenant: string): Query;
-  /** Several reads of one moment. */
+  /** Several reads of one snapshot. */
   snapshot<T>(tenant: string, read: (query: Query) => Promise<T>): Promise<T>;
-  /** A read that may be long: off the event loop where the database would block it. */
+  /** A read that may be long; off the event loop if the database would block it. */
   long<R>(tenant: string, query: Sql): Promise<R[]>;
-  /** The same for who examines a store, and not for a request: it takes the time that it needs. */
+  /** `long` without a time limit, for the doctor rather than for requests. */
   examine<R>(tenant: string, query: Sql): Promise<R[]>;
   /**
-   * A read that computes as well, such as a ranking, of one moment: beside the event loop, where the database would block
-   * it. The module's `run(query, input)` does it; what goes in and comes out are plain values.
+   * Calls `run(query, input)` of a module that reads one snapshot and computes, such as a ranking; off the event loop if
+   * the database would block it. Input and output are plain values.
    */
   away<O>(tenant: string, module: URL, input: unknown): Promise<O>;
   /**
-   * A write. Concurrent ones share a commit; every outcome waits for it, refusals included. One that says which entity
-   * it changes, and looks at no other's journal entries, may overlap with those that change another.
+   * A write. Concurrent writes share a commit, for which every outcome waits, refusals included. A write that names its
+   * entity must not read `journalled` of others, and may overlap with writes to other entities.
    */
   write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;
-  /** A write outside all tenants: keys, tenants, the store's own settings. */
+  /** A write outside all tenants: keys, tenants, settings of the store. */
   system<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Calls back after commits that journalled something, and when another process may have. */
+  /** Calls back after commits with journal entries, and without a tenant when another process may have committed. */
   onCommit(listener: (tenant: string | undefined) => void): () => void;
-  /** Calls back for keys that were woken, here or elsewhere, and without one when some may have been missed. */
   onWake(listener: WakeListener): () => void;
-  /** Brings the schema to this version; safe when several processes start together. */
+  /** Applies pending migrations; safe when several processes start together. */
   migrate(): Promise<MigrationReport>;
-  /** What the database itself says about its health; empty when it is well. */
+  /** Problems that the database's own checks find. */
   integrity(): Promise<string[]>;
-  /**
-   * Takes what was overwritten out of the database's own log, as far as that is in this process's hands; false when
-   * someone who still reads an older state stood in the way.
-   */
+  /** Removes overwritten content from the database's log; false if a reader of an older state prevented it. */
   scrub(): Promise<boolean>;
   figures(): Readonly<Record<string, number>>;
-  /** Drains what is under way, then closes. */
+  /** Drains pending work, then closes. */
   close(): Promise<void>;
 }
 
-/** What a module that is run by `away` exports. */
+/** The exports of a module for `away`. */
 export interface AwayModule {
   run(query: Query, input: unknown): Promise<unknown>;
 }
 
-/** By what gives all rows of a statement. */
+/** A Query on a function that returns all rows of a statement. */
 export const queryBy = (tenant: string, rows: (query: Sql) => Promise<unknown[]>): Query => ({
   tenant,
   all: <R>(query: Sql) => rows(query) as Promise<R[]>,
   get: async <R>(query: Sql) => (await rows(query))[0] as R | undefined,
 });
 
-/** Reads that may be long, as a Query. */
-export function atLength(driver: Driver, tenant: string): Query {
-  return queryBy(tenant, (query) => driver.long(tenant, query));
-}
+/** A Query whose reads may be long. */
+export const atLength = (driver: Driver, tenant: string): Query =>
+  queryBy(tenant, (query) => driver.long(tenant, query));
 
 export interface MigrationReport {
   readonly applied: readonly string[];
@@ -161,21 +151,20 @@ export interface MigrationReport {
 
 export interface DriverOptions {
   readonly journal: Journal;
-  /** What `migrate` brings the database to. */
   readonly schema: Schema;
-  /** Milliseconds to add to the database's clock; for tests of expiry and leases. */
+  /** Added to the database's clock, in tests of expiry and leases. */
   readonly clock_offset_ms?: () => number;
-  /** What waiting writes may hold together; 256 MiB unless given. */
+  /** Maximum memory of waiting writes (default: 256 MiB). */
   readonly max_waiting_bytes?: number;
 }
 
-/** Native errors, translated at the edge to what a caller can act on. */
-export type DriverErrorKind =
-  /** A lock was not to be had in time. */
+/** Native errors, translated to kinds that callers can act on. */
+type DriverErrorKind =
+  /** A lock wait timed out. */
   | 'busy'
-  /** Others were in the way (a deadlock, say): run again, it may go through. */
+  /** Concurrent transactions interfered, as in a deadlock: a retry may succeed. */
   | 'conflict'
-  /** A row was there already. If it was a race, running again finds the row; if not, it is a defect. */
+  /** A row already exists. After a race, a retry finds the row; otherwise it is a defect. */
   | 'constraint'
   | 'full'
   | 'failed'

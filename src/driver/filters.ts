@@ -1,8 +1,8 @@
-/** Conditions that the lists of the hierarchy share. */
+/** Shared conditions of lists and lookups, and a codec for lists of ids. */
 import type { ListOrder } from '../kernel/contract.js';
 import { type Sql, sql } from './sql.js';
 
-/** Epoch milliseconds; `after` includes its moment, `before` does not. */
+/** Epoch milliseconds; `after` is inclusive, `before` exclusive. */
 export interface Times {
   readonly created_after?: number | undefined;
   readonly created_before?: number | undefined;
@@ -12,19 +12,19 @@ export interface Times {
 
 export function within(created: Sql, updated: Sql, times: Times): Sql[] {
   const { created_after, created_before, updated_after, updated_before } = times;
-  const conditions: Sql[] = [];
-  if (created_after !== undefined) conditions.push(sql`${created} >= ${created_after}`);
-  if (created_before !== undefined) conditions.push(sql`${created} < ${created_before}`);
-  if (updated_after !== undefined) conditions.push(sql`${updated} >= ${updated_after}`);
-  if (updated_before !== undefined) conditions.push(sql`${updated} < ${updated_before}`);
-  return conditions;
+  return [
+    created_after === undefined ? [] : sql`${created} >= ${created_after}`,
+    created_before === undefined ? [] : sql`${created} < ${created_before}`,
+    updated_after === undefined ? [] : sql`${updated} >= ${updated_after}`,
+    updated_before === undefined ? [] : sql`${updated} < ${updated_before}`,
+  ].flat();
 }
 
-/** By code point, on a column that compares byte by byte: an index can serve it. */
+/** As a range of code points, which an index on a byte-ordered column can serve. */
 export const startsWith = (column: Sql, prefix: string): Sql =>
   sql`${column} >= ${prefix} AND ${column} < ${`${prefix}\u{10ffff}`}`;
 
-/** A page of a list that is read by its key, in either direction. */
+/** A page of a list in key order, in either direction. */
 export interface KeysetPage<K extends string | number = string> {
   readonly after?: K | undefined;
   readonly limit: number;
@@ -32,7 +32,7 @@ export interface KeysetPage<K extends string | number = string> {
   readonly order?: ListOrder | undefined;
 }
 
-/** The condition that a row lies behind the page before; follows other conditions. */
+/** The condition that a row lies behind the previous page; follows other conditions. */
 export function behind(key: Sql, { after, order }: Pick<KeysetPage<string | number>, 'after' | 'order'>): Sql {
   if (after === undefined) return sql``;
   return order === 'desc' ? sql` AND ${key} < ${after}` : sql` AND ${key} > ${after}`;
@@ -41,6 +41,16 @@ export function behind(key: Sql, { after, order }: Pick<KeysetPage<string | numb
 export const inOrder = (key: Sql, order: ListOrder | undefined): Sql =>
   order === 'desc' ? sql`ORDER BY ${key} DESC` : sql`ORDER BY ${key}`;
 
-/** The end of a statement that reads one page; follows its conditions. */
+/** The end of a statement that reads one page; follows other conditions. */
 export const keyset = (key: Sql, page: KeysetPage<string | number>): Sql =>
   sql`${behind(key, page)} ${inOrder(key, page.order)} LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`;
+
+/**
+ * A list of ids on PostgreSQL, distinct and as `i.id`, to be followed by CROSS JOIN LATERAL: without statistics PostgreSQL
+ * would rather scan all rows of a tenant than look up each id.
+ */
+export const eachId = (ids: readonly string[]): Sql => sql`(SELECT DISTINCT unnest(${ids}::text[]) AS id) i`;
+
+/** Lists of ids in a column: JSON text, or NULL for an empty list. */
+export const listToText = (list: readonly string[]): string | null => (list.length > 0 ? JSON.stringify(list) : null);
+export const textToList = (text: string | null): string[] => (text === null ? [] : (JSON.parse(text) as string[]));

@@ -1,10 +1,10 @@
 /**
- * Group commit, for both databases: writes that wait at the same time run one after another in one transaction and
- * share its commit. No outcome is told before the commit, refusals included, since a refusal may rest on a sibling's
- * row. A write that is refused has mostly changed nothing yet, so a group runs without savepoints first; if one of it
- * has to be undone, all is rolled back and run again in savepoints, by which that one goes and the others stay.
+ * Group commit, for both databases: writes that wait at the same time run in one transaction and share its commit. Every
+ * outcome waits for the commit, refusals included, since a refusal may depend on a sibling's row. A refused write has
+ * mostly changed nothing, so a group runs without savepoints first; if one write must be undone, the group rolls back and
+ * runs again with a savepoint per write.
  */
-import { CairnError } from '../kernel/index.js';
+import { CairnError, type ErrorCode } from '../kernel/index.js';
 import type { Channel } from './channel.js';
 import { DriverError, type Journal, type JournalEntry, type Tx } from './driver.js';
 import { OpenTx } from './open-tx.js';
@@ -16,33 +16,33 @@ const ATTEMPTS = 8;
 export interface Write {
   readonly tenant: string;
   readonly work: (tx: Tx) => Promise<unknown>;
-  /** What it changes, if it may overlap with writes that change something else. */
+  /** The entity that it changes, if it may overlap with writes to other entities. */
   readonly entity: string | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Thrown when a write has to be undone and there is no savepoint to go back to. */
+/** Thrown when a write must be undone and has no savepoint. */
 class NeedsSavepoints extends Error {}
 
-/** What the writes of a group leave to its end, by tenant. */
+/** Collected from the writes of a group, for its end, by tenant. */
 interface Gathered {
   readonly entries: Map<string, JournalEntry[]>;
   readonly keys: Keys;
 }
 
+const journalledIn = ({ entries }: Gathered) => [...entries].filter(([, list]) => list.length > 0);
+
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
-/** Thrown when the connection broke at COMMIT: what was journalled tells whether it happened. */
+/** Thrown when the connection broke at COMMIT: the journal entries tell whether it succeeded. */
 class CommitUnknown extends Error {
-  readonly entries: ReadonlyMap<string, readonly JournalEntry[]>;
-  readonly keys: Keys;
+  readonly gathered: Gathered;
   readonly outcomes: readonly Outcome[];
 
-  constructor({ entries, keys }: Gathered, outcomes: readonly Outcome[], cause: unknown) {
+  constructor(gathered: Gathered, outcomes: readonly Outcome[], cause: unknown) {
     super('the connection was lost at COMMIT', { cause });
-    this.entries = new Map([...entries].filter(([, list]) => list.length > 0));
-    this.keys = keys;
+    this.gathered = gathered;
     this.outcomes = outcomes;
   }
 }
@@ -52,17 +52,17 @@ export interface GroupHost {
   /** Begins a transaction; throws a DriverError when it cannot. */
   begin(tenant: string): Promise<Channel>;
   committed(tenants: Iterable<string>): void;
-  /** Sends, with the last statements before COMMIT, what wakes those who wait for these keys on other servers. */
+  /** Notifies the waiters for these keys on other servers, with the last statements before COMMIT. */
   announce?(channel: Channel, keys: Keys): Promise<void>;
-  /** Wakes those who wait for these keys in this process. */
+  /** Wakes the waiters for these keys in this process. */
   wake(keys: Keys): void;
-  /** The connection was lost at a COMMIT that announced keys, and it may still happen. */
+  /** The connection was lost at a COMMIT with announced keys, which may still succeed. */
   commitLost?(): void;
-  /** The database stayed away for as long as a write waits for it: those behind would wait the same time in vain. */
+  /** The database was unreachable for the maximum wait: the writes behind would wait as long in vain. */
   unreachable?(error: unknown): void;
 }
 
-/** Runs a group to its end: every write is resolved or rejected when this returns. */
+/** Runs a group; every write is resolved or rejected when this returns. */
 export async function commitGroup(host: GroupHost, group: readonly Write[], attempt = 1): Promise<void> {
   let outcomes: readonly Outcome[];
   try {
@@ -72,14 +72,11 @@ export async function commitGroup(host: GroupHost, group: readonly Write[], atte
     });
   } catch (error) {
     const resolved = error instanceof CommitUnknown ? await resolveUnknown(host, error) : undefined;
-    if (error instanceof CommitUnknown && resolved !== 'absent') host.wake(error.keys);
+    if (error instanceof CommitUnknown && resolved !== 'absent') host.wake(error.gathered.keys);
     if (resolved === 'unknown') return rejectAll(group, unknownOutcome(error));
     if (error instanceof DriverError && error.kind === 'busy') {
-      // The lock or the head row was not to be had: no write of the group is to blame, nor would one do better alone.
-      const refusal = toCairnError(error);
-      rejectAll(group, refusal);
-      host.unreachable?.(refusal);
-      return;
+      // The lock or the head row timed out: no write of the group is the cause, and none would do better alone.
+      return giveUp(host, group, error);
     }
     if (resolved === undefined || resolved === 'absent') {
       const reason = error instanceof CommitUnknown ? error.cause : error;
@@ -100,7 +97,7 @@ export async function commitGroup(host: GroupHost, group: readonly Write[], atte
 async function runOnce(host: GroupHost, group: readonly Write[], savepoints: boolean): Promise<readonly Outcome[]> {
   const channel = await host.begin(group[0]!.tenant);
   const gathered: Gathered = { entries: new Map(), keys: new Map() };
-  const { entries, keys } = gathered;
+  const { keys } = gathered;
   const outcomes: Outcome[] = [];
   try {
     const alone = group.length === 1;
@@ -115,8 +112,7 @@ async function runOnce(host: GroupHost, group: readonly Write[], savepoints: boo
       return outcomes;
     }
     if (!alone) channel.ending();
-    for (const [tenant, list] of entries) {
-      if (list.length === 0) continue;
+    for (const [tenant, list] of journalledIn(gathered)) {
       const tx = new OpenTx(tenant, channel, [], false);
       await host.journal.append(tx, list);
       collectKeys(keys, tenant, tx.keys);
@@ -126,7 +122,7 @@ async function runOnce(host: GroupHost, group: readonly Write[], savepoints: boo
     await channel.rollback().catch(() => undefined);
     throw error;
   }
-  const journalled = [...entries].filter(([, list]) => list.length > 0).map(([tenant]) => tenant);
+  const journalled = journalledIn(gathered).map(([tenant]) => tenant);
   try {
     await channel.commit();
   } catch (error) {
@@ -136,7 +132,7 @@ async function runOnce(host: GroupHost, group: readonly Write[], savepoints: boo
     if (!(error instanceof DriverError) || error.kind !== 'connection') throw error;
     if (keys.size > 0) host.commitLost?.();
     if (journalled.length > 0) throw new CommitUnknown(gathered, outcomes, error);
-    // Nobody will learn whether it happened: whoever waits has to look.
+    // Nothing journalled, so the outcome stays unknown: waiters have to look.
     host.wake(keys);
     throw error;
   }
@@ -145,7 +141,7 @@ async function runOnce(host: GroupHost, group: readonly Write[], savepoints: boo
   return outcomes;
 }
 
-/** Cuts a group into writes that run one after another, and stretches of those that may overlap. */
+/** Splits a group into single writes and runs of writes that may overlap. */
 function runsOf(group: readonly Write[], mayOverlap: boolean): Write[][] {
   const runs: Write[][] = [];
   let open: Write[] | undefined;
@@ -160,8 +156,8 @@ function runsOf(group: readonly Write[], mayOverlap: boolean): Write[][] {
 }
 
 /**
- * Runs writes at once, those of one entity one after another: on a connection that pipelines they wait for answers
- * together. Ends when all have ended, since none may use the connection after that.
+ * Runs writes concurrently, those of one entity in order: pipelined, they wait for answers together. Returns when all have
+ * ended, since none may use the connection afterwards.
  */
 async function overlap(channel: Channel, writes: readonly Write[], gathered: Gathered): Promise<Outcome[]> {
   const last = new Map<string, Promise<Outcome>>();
@@ -176,7 +172,7 @@ async function overlap(channel: Channel, writes: readonly Write[], gathered: Gat
   return Promise.all(started);
 }
 
-/** `undo` says by what a write that fails is undone. */
+/** `undo` is the means by which a failing write is undone. */
 async function runWrite(
   channel: Channel,
   write: Write,
@@ -207,7 +203,7 @@ async function runWrite(
   }
 }
 
-/** What failed as a whole is run again, one by one where a sibling may be to blame, a bounded number of times. */
+/** Runs a failed group again, up to `ATTEMPTS` times; one by one if a sibling may be the cause. */
 async function runAgain(host: GroupHost, group: readonly Write[], attempt: number, error: unknown): Promise<void> {
   if (!(error instanceof DriverError)) {
     if (group.length === 1) return rejectAll(group, error);
@@ -216,10 +212,8 @@ async function runAgain(host: GroupHost, group: readonly Write[], attempt: numbe
   }
   const hopeless = error.kind === 'full' || error.kind === 'failed' || error.kind === 'busy';
   if (attempt >= ATTEMPTS || (hopeless && group.length === 1)) {
-    const refusal = toCairnError(error);
-    rejectAll(group, refusal);
-    if (error.kind === 'connection') host.unreachable?.(refusal);
-    return;
+    if (error.kind === 'connection') return giveUp(host, group, error);
+    return rejectAll(group, toCairnError(error));
   }
   if (error.kind === 'connection') {
     await sleep(Math.min(1000, 25 * 2 ** attempt) * (0.5 + Math.random()));
@@ -229,18 +223,16 @@ async function runAgain(host: GroupHost, group: readonly Write[], attempt: numbe
   for (const write of group) await commitGroup(host, [write], attempt + 1);
 }
 
-async function resolveUnknown(
-  host: GroupHost,
-  lost: CommitUnknown,
-): Promise<readonly Outcome[] | 'absent' | 'unknown'> {
-  const [tenant, entries] = [...lost.entries][0]!;
+async function resolveUnknown(host: GroupHost, lost: CommitUnknown) {
+  const journalled = journalledIn(lost.gathered);
+  const [tenant, entries] = journalled[0]!;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     try {
       const channel = await host.begin(tenant);
       try {
         const landed = await host.journal.landed(new OpenTx(tenant, channel, [], false), entries);
-        if (landed) host.committed(lost.entries.keys());
-        return landed ? lost.outcomes : 'absent';
+        if (landed) host.committed(journalled.map(([one]) => one));
+        return landed ? lost.outcomes : ('absent' as const);
       } finally {
         await channel.rollback().catch(() => undefined);
       }
@@ -248,51 +240,53 @@ async function resolveUnknown(
       await sleep(Math.min(1000, 25 * 2 ** attempt));
     }
   }
-  return 'unknown';
+  return 'unknown' as const;
 }
 
 const unknownOutcome = (cause: unknown) =>
   new CairnError(
     'COMMIT_UNKNOWN',
-    'the connection to the database was lost at COMMIT, so this may or may not have been written: ask again with the same id or Idempotency-Key',
+    'the connection to the database was lost at COMMIT, so this may or may not have been written: repeat it with the same id or Idempotency-Key',
     undefined,
     cause,
   );
 
-function rejectAll(group: readonly Write[], error: unknown): void {
+/** Rejects the group, and all writes behind it. */
+function giveUp(host: GroupHost, group: readonly Write[], error: DriverError): void {
+  const refusal = toCairnError(error);
+  rejectAll(group, refusal);
+  host.unreachable?.(refusal);
+}
+
+export function rejectAll(group: readonly Write[], error: unknown): void {
   for (const write of group) write.reject(error);
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What the caller of a read is told when the database failed. */
+/** The error for the caller of a read when the database failed. */
 export function readingError(error: unknown): unknown {
   const inTheWay = error instanceof DriverError && (error.kind === 'busy' || error.kind === 'conflict');
   if (!inTheWay) return toCairnError(error);
-  const message = `the database ended this read, which took too long or met another's change: ask for less, or try again later: ${error.message}`;
+  const message = `the database canceled this read, which took too long or conflicted with a write: ask for less, or try again later: ${error.message}`;
   return new CairnError('OVERLOADED', message, undefined, error);
 }
 
-/** What the caller of an operation is told when the database failed. */
+/** The error for the caller of an operation when the database failed. */
 export function toCairnError(error: unknown): unknown {
   if (!(error instanceof DriverError)) return error;
-  const reason = error.message;
-  switch (error.kind) {
-    case 'full':
-      return new CairnError('STORAGE_FULL', `the disk is full, nothing was written: ${reason}`, undefined, error);
-    case 'failed':
-      return new CairnError('STORAGE_FAILED', `the storage failed: ${reason}`, undefined, error);
-    case 'constraint':
-      return error;
-    case 'busy':
-    case 'conflict':
-      return new CairnError(
-        'OVERLOADED',
-        `other writers stayed in the way, nothing was written: ${reason}`,
-        undefined,
-        error,
-      );
-    default:
-      return new CairnError('DATABASE_UNAVAILABLE', `the database cannot be reached: ${reason}`, undefined, error);
-  }
+  const failure = FAILURES[error.kind];
+  return failure ? new CairnError(failure[0], `${failure[1]}: ${error.message}`, undefined, error) : error;
 }
+
+const CONTENTION = ['OVERLOADED', 'other writers kept the rows locked, nothing was written'] as const;
+
+/** A constraint violation is a defect, and stays as it is. */
+const FAILURES: Readonly<Record<DriverError['kind'], readonly [ErrorCode, string] | undefined>> = {
+  full: ['STORAGE_FULL', 'the disk is full, nothing was written'],
+  failed: ['STORAGE_FAILED', 'the storage failed'],
+  constraint: undefined,
+  busy: CONTENTION,
+  conflict: CONTENTION,
+  connection: ['DATABASE_UNAVAILABLE', 'the database cannot be reached'],
+};

@@ -1,5 +1,4 @@
 /** What other modules may use of driver. */
-export { listToText, textToList } from './codec.js';
 export {
   atLength,
   type Driver,
@@ -15,9 +14,8 @@ export {
   type VectorSpace,
   type VectorTable,
 } from './driver.js';
-export { behind, inOrder, type KeysetPage, keyset, startsWith, type Times, within } from './filters.js';
+export * from './filters.js';
 export { Lane } from './lane.js';
-export { eachId } from './lookups.js';
 export { openPostgres } from './open-postgres.js';
 export { composed, type Schema, type SchemaPart, triggerFunction } from './schema.js';
 export {

@@ -1,4 +1,4 @@
-/** So many at a time; the others wait for their turn, in order. */
+/** Runs a limited number of tasks at a time; the others wait in order. */
 import { CairnError } from '../kernel/index.js';
 
 export class Lane {
@@ -7,7 +7,7 @@ export class Lane {
   readonly #waiting = new Set<() => void>();
   #under_way = 0;
 
-  /** Who waits longer than `patience_ms` is refused: what is ahead hangs, or there is too much of it. */
+  /** A task that waits longer than `patience_ms` is refused: earlier tasks hang, or there are too many. */
   constructor(width: number, patience_ms?: number) {
     this.#width = width;
     this.#patience_ms = patience_ms;
@@ -19,7 +19,7 @@ export class Lane {
     try {
       return await work();
     } finally {
-      // The place goes to the next, or is free.
+      // The next task takes over the place, if there is one.
       const [next] = this.#waiting;
       if (next) next();
       else this.#under_way--;
@@ -36,7 +36,7 @@ export class Lane {
       const refuse = () => {
         this.#waiting.delete(go);
         const others = this.#waiting.size + this.#width;
-        reject(new CairnError('OVERLOADED', `${others} others are before this one: try again later`));
+        reject(new CairnError('OVERLOADED', `${others} other requests are ahead of this one: try again later`));
       };
       const timer = this.#patience_ms === undefined ? undefined : setTimeout(refuse, this.#patience_ms);
       this.#waiting.add(go);

@@ -1,4 +1,4 @@
-/** What migrations compile to, and which of them a database still needs. */
+/** The statements of migrations, and which migrations a database still needs. */
 import { createHash } from 'node:crypto';
 import { CairnError } from '../kernel/index.js';
 import { type Migration, protectedTables, type Schema, type Words } from './schema.js';
@@ -25,7 +25,7 @@ const words: Record<Dialect, Words> = {
   },
 };
 
-/** The role that serves requests on PostgreSQL: it owns nothing, so row-level security binds it. */
+/** The role that serves requests on PostgreSQL. It owns no table, so row-level security binds it. */
 export const APP_ROLE = 'cairn_app';
 
 export function statementsOf(migration: Migration, dialect: Dialect): string[] {
@@ -60,7 +60,7 @@ export interface AppliedMigration {
 
 export const APPLIED = 'SELECT version, name, checksum FROM schema_migrations ORDER BY version';
 
-/** The migrations that are still to run; refuses a database that another version of Cairn made. */
+/** The migrations to apply; refuses a database of another version of Cairn. */
 export function pending(schema: Schema, applied: readonly AppliedMigration[], dialect: Dialect): Schema {
   for (const one of applied) refuseForeign(schema, one, dialect);
   const done = new Set(applied.map(({ version }) => version));
@@ -70,22 +70,21 @@ export function pending(schema: Schema, applied: readonly AppliedMigration[], di
 function refuseForeign(schema: Schema, { version, name, checksum }: AppliedMigration, dialect: Dialect) {
   const known = schema.find((migration) => migration.version === version);
   if (!known)
-    throw new CairnError(
-      'SCHEMA_MISMATCH',
+    throw mismatch(
       `the database has schema version ${version}, this Cairn knows up to ${versionOf(schema)}: upgrade Cairn`,
     );
-  // The migrations before the baseline had its number and other names.
+  // Migrations from before the baseline had its number and other names.
   if (known === schema[0] && name !== known.name)
-    throw new CairnError(
-      'SCHEMA_MISMATCH',
-      'the database was made by a Cairn from before the first release, and cannot be migrated: recreate it, in a new file or an empty database',
+    throw mismatch(
+      'the database is from before the first release and cannot be migrated: recreate it, in a new file or an empty database',
     );
   if (checksumOf(known, dialect) !== checksum)
-    throw new CairnError(
-      'SCHEMA_MISMATCH',
-      `migration ${version} (${known.name}) was applied in another form: this database was made by a different build of Cairn. Use that build, or recreate the database`,
+    throw mismatch(
+      `migration ${version} (${known.name}) was applied in another form, by a different build of Cairn: use that build, or recreate the database`,
     );
 }
+
+const mismatch = (message: string): CairnError => new CairnError('SCHEMA_MISMATCH', message);
 
 /** The tables that exist before the first migration. */
 export const bootstrapTables = ['schema_migrations', 'store_meta'] as const;

@@ -1,4 +1,4 @@
-/** Opens PostgreSQL. Its client is loaded on demand: a store on SQLite starts faster without it. */
+/** Opens PostgreSQL. Loads its client on demand, so that a store on SQLite starts faster. */
 import type { Driver } from './driver.js';
 import type { PostgresOptions } from './postgres/driver.js';
 

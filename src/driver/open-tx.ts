@@ -1,15 +1,16 @@
-/** A write's view of the transaction that it shares: its statements, its savepoint, its entries in the journal, whom it wakes. */
+/** One write's view of a shared transaction: its statements, savepoint, journal entries and wakes. */
 import type { Channel } from './channel.js';
 import type { JournalEntry, Table, Tx } from './driver.js';
 import type { BoundParam, Sql } from './sql.js';
 
 export class OpenTx implements Tx {
   readonly tenant: string;
+  readonly journalled: JournalEntry[];
   readonly #channel: Channel;
-  readonly #entries: JournalEntry[];
   readonly #own: JournalEntry[] = [];
   readonly #savepoints: boolean;
-  readonly #keys = new Set<string>();
+  /** The keys to wake if this write stays. */
+  readonly keys = new Set<string>();
   #ended = false;
   inSavepoint = false;
   /** Whether there may be rows to undo. */
@@ -18,34 +19,25 @@ export class OpenTx implements Tx {
   constructor(tenant: string, channel: Channel, entries: JournalEntry[], savepoints: boolean) {
     this.tenant = tenant;
     this.#channel = channel;
-    this.#entries = entries;
+    this.journalled = entries;
     this.#savepoints = savepoints;
-  }
-
-  get journalled(): readonly JournalEntry[] {
-    return this.#entries;
   }
 
   journal(entry: JournalEntry): void {
     this.#use(false);
-    this.#entries.push(entry);
+    this.journalled.push(entry);
     this.#own.push(entry);
   }
 
   wake(key: string): void {
     this.#use(false);
-    this.#keys.add(key);
+    this.keys.add(key);
   }
 
-  /** The keys to wake if this write stays. */
-  get keys(): ReadonlySet<string> {
-    return this.#keys;
-  }
-
-  /** Takes back what this write has journalled, and whom it would wake. */
+  /** Removes the journal entries and wakes of this write. */
   withdraw(): void {
-    this.#keys.clear();
-    for (const entry of this.#own) this.#entries.splice(this.#entries.indexOf(entry), 1);
+    this.keys.clear();
+    for (const entry of this.#own) this.journalled.splice(this.journalled.indexOf(entry), 1);
   }
 
   all<R>(query: Sql): Promise<R[]> {
@@ -81,7 +73,7 @@ export class OpenTx implements Tx {
     return this.#use(true);
   }
 
-  /** Statements are sent in the order of the calls, awaited or not; a savepoint before the first that needs it. */
+  /** Sends statements in the order of the calls, awaited or not, with a savepoint before the first that needs it. */
   #use(undoable: boolean): Channel {
     if (this.#ended) throw new Error('a transaction was used after its end');
     if (undoable && this.#savepoints && !this.inSavepoint) {

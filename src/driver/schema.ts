@@ -1,37 +1,37 @@
-/** What a schema is made of: each module's tables, as one part; and the numbered migrations that bring a database to it. */
+/** Schemas: the tables of each module as one part, and numbered migrations. */
 import type { Dialect } from './sql.js';
 
-/** What the dialects call things. Ids compare byte by byte on both. */
+/** Words that differ by dialect. Ids compare byte by byte in both. */
 export interface Words {
   readonly dialect: Dialect;
   readonly id: string;
   readonly int: string;
   readonly real: string;
   readonly json: string;
-  /** Ends a table that holds content. */
+  /** Suffix of a table. */
   readonly table: string;
-  /** Ends a table of small rows, which is its own index. */
+  /** Suffix of a table of small rows, stored in its primary key. */
   readonly compact: string;
 }
 
 export interface SchemaPart {
-  /** The tables that it creates, and its module owns. */
+  /** The tables that it creates; its module owns them. */
   readonly tables: readonly string[];
-  /** Those without row-level security on PostgreSQL: read before the tenant is known, or an index that holds no content. */
+  /** Tables without row-level security on PostgreSQL: read before the tenant is known, or an index without content. */
   readonly unprotected?: readonly string[];
   readonly statements: (words: Words) => readonly string[];
 }
 
-/** Immutable once released: its checksum is in every database. */
+/** Immutable once released: every database stores its checksum. */
 export interface Migration extends SchemaPart {
   readonly version: number;
   readonly name: string;
 }
 
-/** The migrations in the order of their versions. The first is the baseline. */
+/** Migrations in the order of their versions, from the baseline on. */
 export type Schema = readonly Migration[];
 
-/** One part of several, each of which may refer to tables of those before it. */
+/** Joins parts; each may refer to tables of earlier ones. */
 export const composed = (parts: readonly SchemaPart[]): SchemaPart => ({
   tables: parts.flatMap(({ tables }) => tables),
   unprotected: parts.flatMap(({ unprotected = [] }) => unprotected),
@@ -42,7 +42,7 @@ export const composed = (parts: readonly SchemaPart[]): SchemaPart => ({
 export const protectedTables = ({ tables, unprotected = [] }: SchemaPart): readonly string[] =>
   tables.filter((table) => !unprotected.includes(table));
 
-/** A function that triggers of PostgreSQL call after a row was changed. */
+/** A function for AFTER triggers on PostgreSQL. */
 export const triggerFunction = (name: string, statement: string): string =>
   `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     ${statement};

@@ -1,13 +1,11 @@
 /**
- * The `sql` tag: portable SQL written once, in PostgreSQL's words, compiled to the dialect and cached by template.
- * What SQLite says differently is in `toSqlite`, and nowhere else.
+ * The `sql` tag: portable SQL in PostgreSQL's syntax, compiled to the dialect and cached by template. `toSqlite` has all
+ * rewrites for SQLite.
  */
 
 export type Dialect = 'sqlite' | 'postgres';
-/**
- * Stands for the tenant that a Query or Tx is bound to: statements name the tenant and nobody hands its id around.
- * Outside of all tenants it is the empty string, which no tenant has.
- */
+
+/** Placeholder for the tenant of the Query or Tx; the empty string outside all tenants. */
 export const TENANT: unique symbol = Symbol('tenant');
 
 export type Param = string | number | null | readonly string[] | readonly number[] | typeof TENANT;
@@ -24,14 +22,13 @@ export class Sql {
 
 export const sql = (parts: TemplateStringsArray, ...values: (Param | Sql)[]): Sql => new Sql(parts, values);
 
-/** The same tag, for the few statements that rightly cross tenants. A test reads all others for `tenant_id`. */
+/** The same tag, for the few statements that cross tenants. A test checks that all others name `tenant_id`. */
 export const acrossTenants = sql;
 
 const rows = new Map<string, readonly string[]>();
 
-/** Puts fragments in a row. */
 export function join(fragments: readonly Sql[], separator: string): Sql {
-  // The same array for the same shape: it is what compiled text is remembered by.
+  // The same array for the same shape, since compiled text is cached by array identity.
   const shape = `${fragments.length}${separator}`;
   let parts = rows.get(shape);
   if (!parts) {
@@ -43,14 +40,14 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
 
 const verbatims = new Map<string, readonly string[]>();
 
-/** Words of our own that are no parameter to a database, such as a length in a type. Never a caller's. */
+/** Text that cannot be a parameter, such as the length in a type. Never input of a caller. */
 export function verbatim(words: string): Sql {
   let parts = verbatims.get(words);
   if (!parts) verbatims.set(words, (parts = [words]));
   return new Sql(parts, []);
 }
 
-/** A fragment that the dialects say differently. */
+/** A fragment that differs by dialect. */
 class ByDialect extends Sql {
   readonly either: Readonly<Record<Dialect, Sql>>;
 
@@ -62,22 +59,21 @@ class ByDialect extends Sql {
 
 export const byDialect = (either: Readonly<Record<Dialect, Sql>>): Sql => new ByDialect(either);
 
-/** A value as a database takes it. */
 export type BoundParam = Exclude<Param, typeof TENANT>;
 
-export interface Compiled {
+interface Compiled {
   readonly text: string;
   readonly params: readonly BoundParam[];
 }
 
-/** What a statement's templates compile to: found along the templates that it is put together from. */
+/** Cache of compiled texts: a trie over the templates of a statement and its fragments. */
 class Shape {
   text: string | undefined;
   readonly #next: WeakMap<readonly string[], Shape>[] = [];
 
-  /** The shape that has this template as well, at this place. */
-  with(parts: readonly string[], place: number): Shape {
-    const here = (this.#next[place] ??= new WeakMap());
+  /** The child for a template at this parameter position. */
+  with(parts: readonly string[], position: number): Shape {
+    const here = (this.#next[position] ??= new WeakMap());
     let shape = here.get(parts);
     if (!shape) here.set(parts, (shape = new Shape()));
     return shape;
@@ -96,19 +92,14 @@ export function compile(given: Sql, dialect: Dialect, tenant = ''): Compiled {
     params = flat;
   }
   shape.text ??= render(flatten(query, dialect), dialect);
-  return { text: shape.text, params: bind(params, tenant) };
-}
-
-/** The values to bind, which are none of the caller's to change. */
-function bind(params: readonly Param[], tenant: string): BoundParam[] {
-  return params.map((param) => (param === TENANT ? tenant : param));
+  return { text: shape.text, params: params.map((param) => (param === TENANT ? tenant : param)) };
 }
 
 const inDialect = (value: Sql, dialect: Dialect): Sql => (value instanceof ByDialect ? value.either[dialect] : value);
 
 const isSql = (value: Param | Sql): value is Sql => value instanceof Sql;
 
-/** Collects the parameters, and finds the shape by the fragments and where each stands among them. */
+/** Collects the parameters, and finds the shape by the fragments and their positions. */
 function walk(query: Sql, dialect: Dialect, start: Shape, params: Param[]): Shape {
   let shape = start;
   for (const value of query.values) {
@@ -120,7 +111,7 @@ function walk(query: Sql, dialect: Dialect, start: Shape, params: Param[]): Shap
   return shape;
 }
 
-/** The texts between the parameters, those of fragments included. */
+/** The texts between the parameters, with fragments inlined. */
 function flatten(query: Sql, dialect: Dialect): string[] {
   const texts = [query.parts[0]!];
   query.values.forEach((value, i) => {
@@ -138,8 +129,8 @@ function render(parts: readonly string[], dialect: Dialect): string {
 }
 
 /**
- * SQLite has one writer at a time, so row locks are already held; and it takes a list as JSON. A bare parameter as LIMIT
- * is part of its plan, so that it would plan the statement anew whenever one is bound: a tenfold cost.
+ * SQLite needs no row locks, since it has one writer at a time, and takes a list as JSON. `LIMIT ?+0`: a bare parameter is
+ * part of the plan, so SQLite would plan the statement again at each binding, at ten times the cost.
  */
 function toSqlite(text: string): string {
   return text

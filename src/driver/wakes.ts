@@ -1,5 +1,43 @@
-/** Keys that a commit wakes, gathered by tenant, and those who listen for them. */
+/** Listeners of commits and wakes, and the keys that a commit wakes, by tenant. */
 import type { WakeListener } from './driver.js';
+
+/** How often commits of other processes are looked for while anyone listens. */
+const POLL_MS = 100;
+
+export class Listeners<Args extends readonly unknown[]> {
+  readonly #listeners = new Set<(...args: Args) => void>();
+  readonly #poll: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `poll` is called regularly while anyone listens. */
+  constructor(poll?: () => void) {
+    this.#poll = poll;
+  }
+
+  get size(): number {
+    return this.#listeners.size;
+  }
+
+  listen(listener: (...args: Args) => void): () => void {
+    this.#listeners.add(listener);
+    if (this.#poll) this.#timer ??= setInterval(this.#poll, POLL_MS).unref();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.stop();
+    };
+  }
+
+  tell(...args: Args): void {
+    for (const listener of [...this.#listeners]) listener(...args);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+export type WakeListeners = Listeners<Parameters<WakeListener>>;
 
 export type Keys = Map<string, Set<string>>;
 
@@ -10,27 +48,7 @@ export function collectKeys(into: Keys, tenant: string, keys: ReadonlySet<string
   else for (const key of keys) known.add(key);
 }
 
-export class WakeListeners {
-  readonly #listeners = new Set<WakeListener>();
-
-  get size(): number {
-    return this.#listeners.size;
-  }
-
-  add(listener: WakeListener): void {
-    this.#listeners.add(listener);
-  }
-
-  delete(listener: WakeListener): void {
-    this.#listeners.delete(listener);
-  }
-
-  tell(tenant: string | undefined, key: string | undefined): void {
-    for (const listener of [...this.#listeners]) listener(tenant, key);
-  }
-
-  tellKeys(keys: Keys): void {
-    if (this.#listeners.size === 0) return;
-    for (const [tenant, list] of keys) for (const key of list) this.tell(tenant, key);
-  }
+export function tellKeys(listeners: WakeListeners, keys: Keys): void {
+  if (listeners.size === 0) return;
+  for (const [tenant, list] of keys) for (const key of list) listeners.tell(tenant, key);
 }

@@ -1,11 +1,11 @@
-/** Writes that wait are held in memory: this counts them and their bytes, and refuses more than there is room for. */
+/** The bound on writes that wait in memory: counts them and their bytes, and refuses more. */
 import { CairnError } from '../kernel/index.js';
 import type { Tx, WriteOptions } from './driver.js';
 import type { Write } from './group.js';
 
-/** Waiting writes beyond this are refused, however small they are. */
-export const QUEUE_LIMIT = 10_000;
-/** And so are those that would bring the sum of their bytes beyond this. */
+/** Maximum number of waiting writes. */
+const QUEUE_LIMIT = 10_000;
+/** Maximum sum of the bytes of waiting writes. */
 export const QUEUE_BYTES = 256 * 1024 * 1024;
 
 export class WaitingWrites {
@@ -25,7 +25,7 @@ export class WaitingWrites {
     return this.#bytes;
   }
 
-  /** Takes a write, which `put` places into its queue, or refuses it. It counts until it is settled. */
+  /** Counts a write until it is settled, and passes it to `put`; or refuses it. */
   take<T>(
     tenant: string,
     work: (tx: Tx) => Promise<T>,
@@ -36,7 +36,7 @@ export class WaitingWrites {
     if (refusal) return Promise.reject(refusal);
     this.#count++;
     this.#bytes += bytes;
-    const left = () => {
+    const settled = () => {
       this.#count--;
       this.#bytes -= bytes;
     };
@@ -46,11 +46,11 @@ export class WaitingWrites {
         work,
         entity,
         resolve: (value) => {
-          left();
+          settled();
           resolve(value as T);
         },
         reject: (error) => {
-          left();
+          settled();
           reject(error);
         },
       });
@@ -59,11 +59,13 @@ export class WaitingWrites {
 
   #refusal(bytes: number): CairnError | undefined {
     if (this.#count >= QUEUE_LIMIT) return overloaded(`${QUEUE_LIMIT} writes`);
-    // One that is larger than all the room is taken when nothing else waits: it is in memory already.
+    // A write above the whole limit is accepted if nothing else waits: it is in memory already.
     const full = bytes > 0 && this.#bytes > 0 && this.#bytes + bytes > this.#max;
     return full ? overloaded(`writes of ${this.#bytes} bytes`) : undefined;
   }
 }
 
 const overloaded = (what: string): CairnError =>
-  new CairnError('OVERLOADED', `${what} are waiting already, this one was not taken: try again later`);
+  new CairnError('OVERLOADED', `${what} are already waiting, this one was refused: try again later`);
+
+export const storeClosed = (): CairnError => new CairnError('SHUTTING_DOWN', 'the store is closed');

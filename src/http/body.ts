@@ -1,9 +1,8 @@
 /** Request bodies: UTF-8 JSON, with numbers that a double can hold. Anything else is refused before it is looked at. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { CairnError, invalid } from '../kernel/index.js';
+import { CairnError, invalid, nextTurn } from '../kernel/index.js';
 import { BodyScan, lossyNumber } from './body-scan.js';
-import { nextTurn } from './next-turn.js';
 
 /** A smaller body is parsed in no time whatever it holds, and its values are checked anyway. */
 const WORTH_A_LOOK = 64 * 1024;

@@ -1,6 +1,6 @@
 /** Answers as JSON: a long one is written in pieces, between which other requests have their turn. */
 import { Readable } from 'node:stream';
-import { nextTurn } from './next-turn.js';
+import { nextTurn } from '../kernel/index.js';
 
 /** About as many characters at a time. */
 const PIECE = 256 * 1024;

@@ -4,14 +4,13 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { allOperations } from '../api/contract.js';
 import { type AnyMethod, type ApiByName, type Host, openapiSteps } from '../api/index.js';
 import { type Caller, restGoesTo } from '../engine/contract.js';
-import { CairnError, clockWarning, invalid } from '../kernel/index.js';
+import { CairnError, clockWarning, inSteps, invalid, turnShare } from '../kernel/index.js';
 import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseStrangers } from './access.js';
 import { isLarge, parseBody } from './body.js';
 import { watchClock } from './clock-watch.js';
 import { errorHandler, protect, refuseMalformed } from './errors.js';
 import { jsonAnswer } from './json-answer.js';
 import { Metrics } from './metrics.js';
-import { inTurns } from './next-turn.js';
 import { queryReader } from './query.js';
 import { pageAt, referencePage } from './reference.js';
 import { methodsAt, type Route, routesOf } from './routes.js';
@@ -269,7 +268,7 @@ function addPages(app: FastifyInstance, host: Host, version: string, enter: Ente
       .send(pageAt((page ??= referencePage(version)), baseOf(request))),
   );
   app.get('/openapi.json', { onRequest: localUnlessKeys(host) }, async (_request, reply) => {
-    description ??= inTurns(openapiSteps(version)).then((made) => JSON.stringify(made));
+    description ??= inSteps(openapiSteps(version), turnShare(10)).then((made) => JSON.stringify(made));
     return reply.type('application/json').send(await description);
   });
   app.get('/health/live', (_request, reply) => reply.send({ status: 'live' }));

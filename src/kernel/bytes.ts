@@ -1,4 +1,4 @@
-/** Bytes on the wire: base64 text, or a list of numbers as languages without base64 at hand write them. */
+/** Bytes on the wire: base64 text, or a list of numbers for languages without base64 at hand. */
 import { z } from 'zod';
 
 type Bytes = ArrayLike<number>;
@@ -6,19 +6,19 @@ type Bytes = ArrayLike<number>;
 const isByte = (value: unknown): boolean =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < 256;
 
-/** What JSON makes of a Buffer, and of a Uint8Array: `{ "0": 1, "1": 2 }`. */
-function inObject(value: object): unknown[] | undefined {
+/** The bytes of a Buffer or a Uint8Array in JSON: `{ "0": 1, "1": 2 }`. */
+function bytesOfObject(value: object): unknown[] | undefined {
   const { type, data } = value as { type?: unknown; data?: unknown };
   if (type === 'Buffer' && Array.isArray(data)) return data;
   const entries = Object.entries(value);
   return entries.every(([key], i) => key === String(i)) ? entries.map(([, byte]) => byte as unknown) : undefined;
 }
 
-/** By hand: zod would tell of every element that is wrong. */
+/** Without zod, which would report every wrong element. */
 function bytesIn(value: unknown): Bytes | undefined {
   if (value instanceof Uint8Array) return value;
   if (typeof value !== 'object' || value === null) return undefined;
-  const list = Array.isArray(value) ? (value as unknown[]) : inObject(value);
+  const list = Array.isArray(value) ? (value as unknown[]) : bytesOfObject(value);
   return list?.every(isByte) ? (list as number[]) : undefined;
 }
 
@@ -31,7 +31,7 @@ function toBase64(bytes: Bytes): string {
   return btoa(binary);
 }
 
-/** Opaque bytes, up to so many; kept and answered as base64. */
+/** Opaque bytes, stored and returned as base64. */
 export function bytes(max: number) {
   const error = `must be base64 text or a list of bytes (0 to 255), up to ${max.toLocaleString('en')} bytes`;
   const text = z.base64({ error }).max(Math.ceil(max / 3) * 4, { error });

@@ -5,7 +5,7 @@ import type { Json } from './json/json.js';
 
 const stringify = configure({ circularValue: Error });
 
-/** Members in the order of their names, no space. The same value always gives the same text. */
+/** Members sorted by name, no white space: equal values give equal text. */
 export const canonical = (value: Json | undefined): string => stringify(value) ?? 'null';
 
 export const sha256 = (text: string): string => hash('sha256', text, 'hex');

@@ -1,30 +1,6 @@
-/** The models and operations of kernel: schemas alone, for clients as well. */
+/** Schemas that models of all modules share; browsers load them too. */
 export { bytes } from './bytes.js';
-export {
-  computed,
-  instant,
-  type ListOrder,
-  listOrder,
-  pageInput,
-  pageOutput,
-  role,
-  startsAs,
-  subjectIds,
-} from './common.js';
-export { anyId, NIL_ID, newId, profileName, tenantId, uuid } from './ids.js';
-export {
-  type Json,
-  type JsonInput,
-  type JsonObject,
-  type JsonObjectInput,
-  jsonFault,
-  jsonObject,
-  jsonValue,
-  MAX_DEPTH,
-  smallMetadata,
-  text,
-  textFault,
-  toolCalls,
-  toolResults,
-} from './json/json.js';
+export * from './common.js';
+export * from './ids.js';
+export * from './json/json.js';
 export { stableJson } from './json/stable.js';

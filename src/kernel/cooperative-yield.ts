@@ -1,60 +1,64 @@
-/**
- * Work that is done on the event loop in many small steps. All of it together has a few milliseconds in each turn of the
- * loop; what goes on beyond that waits in line, and each turn lets one go on: however many compute at once, what is
- * quick is answered between them.
- */
+/** Cooperative yields: long work on the event loop runs in steps and lets other requests in between. */
 
-/** Asked between steps. A promise when it is time to wait, undefined when the work may go on; throws when it is to stop. */
+/** Called between steps: a promise if the work must wait, undefined if it may continue. Throws if it must stop. */
 export type GiveWay = () => Promise<void> | undefined;
 
-/** Counts tokens, at once or later. */
+/** Counts tokens, synchronously or not. */
 export type TokenCounter = (text: string) => number | Promise<number>;
 
-const AT_ONCE_MS = 4;
+/** Work as a generator that yields after each small step. */
+export type Steps<T> = Generator<void, T, void>;
 
-/** When the present turn of the loop began, as far as work is concerned. */
-let since = 0;
-let isTurning = false;
-const waiting: (() => void)[] = [];
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function turn(): void {
-  since = performance.now();
-  const next = waiting.shift();
-  if (next) {
-    setImmediate(turn);
-    next();
-  } else isTurning = false;
-}
-
-function giveWay(): Promise<void> | undefined {
-  if (!isTurning) {
-    isTurning = true;
+/**
+ * A share of each turn of the event loop, for all work that calls the same function. The work that exceeds the share
+ * waits in a queue, from which each turn resumes the given number of pieces (default: all).
+ */
+export function turnShare(share_ms: number, resumed_per_turn = Number.POSITIVE_INFINITY): GiveWay {
+  /** Start of the share in the current turn; undefined while there is no work. */
+  let since: number | undefined;
+  const waiting: (() => void)[] = [];
+  const startTurn = () => {
     since = performance.now();
-    setImmediate(turn);
-  }
-  if (waiting.length === 0 && performance.now() - since < AT_ONCE_MS) return undefined;
-  return new Promise((resolve) => waiting.push(resolve));
+    setImmediate(endTurn);
+  };
+  const endTurn = () => {
+    const resumed = waiting.splice(0, resumed_per_turn);
+    if (resumed.length > 0) startTurn();
+    else since = undefined;
+    for (const resume of resumed) resume();
+  };
+  return () => {
+    if (since === undefined) startTurn();
+    if (waiting.length === 0 && performance.now() - since! < share_ms) return undefined;
+    return new Promise((resolve) => waiting.push(resolve));
+  };
 }
 
-/** Of one piece of work; once the signal is aborted the work ends with its reason. */
+/** Computation resumes one piece per turn: however many compute at once, quick requests are answered between them. */
+const computing = turnShare(4, 1);
+
+/** The yield of one computation, which ends with the reason of `signal` once that is aborted. */
 export const givingWay =
   (signal?: AbortSignal): GiveWay =>
   () => {
     signal?.throwIfAborted();
-    return giveWay();
+    return computing();
   };
 
-/** Runs work at once, or when it is its turn. */
+/** Runs work after a yield, or at once if there is time in this turn. */
 export async function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
-  const due = giveWay();
-  if (due) await due;
+  // Not `await computing()`, which would defer the work even without a wait, so that it would not count for later calls.
+  const wait = computing();
+  if (wait) await wait;
   return work();
 }
 
-/** Begun at once: more would take their first steps in one turn of the loop. */
-const AT_ONCE = 16;
+/** Items that start between two yields: each runs its first step in the same turn of the loop. */
+const CHUNK = 16;
 
-/** Prepares many things, some at a time: a batch of a thousand does not hold the event loop. */
+/** Prepares many items in chunks, so that a batch of a thousand does not hold the event loop. */
 export async function eachInTurn<I, T>(
   items: readonly I[],
   prepare: (item: I, index: number) => Promise<T>,
@@ -62,8 +66,25 @@ export async function eachInTurn<I, T>(
   const settled: PromiseSettledResult<T>[] = [];
   while (settled.length < items.length) {
     const from = settled.length;
-    const some = items.slice(from, from + AT_ONCE);
-    settled.push(...(await inTurn(() => Promise.allSettled(some.map((item, i) => prepare(item, from + i))))));
+    const chunk = items.slice(from, from + CHUNK);
+    settled.push(...(await inTurn(() => Promise.allSettled(chunk.map((item, i) => prepare(item, from + i))))));
   }
   return settled;
+}
+
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const next = steps.next();
+    if (next.done) return next.value;
+  }
+}
+
+export async function inSteps<T>(steps: Steps<T>, maybeYield: GiveWay): Promise<T> {
+  for (;;) {
+    // Before the first step too, which is then counted.
+    const wait = maybeYield();
+    if (wait) await wait;
+    const next = steps.next();
+    if (next.done) return next.value;
+  }
 }

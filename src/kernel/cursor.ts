@@ -1,11 +1,11 @@
-/** Keyset cursors: opaque, and bound to the tenant, list and filters that they were made by. */
+/** Keyset cursors: opaque, and bound to a tenant, a list and its filters. */
 import { canonical, sha256 } from './canonical.js';
 import { CairnError } from './errors.js';
 import type { Json } from './json/json.js';
 
 export type CursorKey = string | number;
 
-/** Which list, and whose: a call says both. */
+/** The list that a cursor belongs to; a call has both members. */
 export interface CursorScope {
   readonly tenant: string;
   readonly operation: string;
@@ -24,11 +24,11 @@ export function decodeCursor(list: CursorScope, filters: Json, cursor: string, k
     const fits = kind === 'string' ? typeof key === 'string' && !key.includes('\u0000') : Number.isSafeInteger(key);
     if (mark === markOf(list, filters) && fits) return key as CursorKey;
   } catch {
-    // Falls through to the one refusal.
+    // Falls through to the one error.
   }
   throw invalidCursor();
 }
 
-/** The one refusal, also for a key whose parts its list cannot have written. */
+/** Also for a well-formed key that this list cannot have written. */
 export const invalidCursor = (): CairnError =>
-  new CairnError('INVALID_CURSOR', 'the cursor was not made by this list with these filters: start without one');
+  new CairnError('INVALID_CURSOR', 'the cursor does not belong to this list with these filters: start without one');

@@ -1,10 +1,9 @@
-/** The names of entities: one spelling in all answers, that of seed 004. */
+/** Entity names: one spelling in all answers. */
 
-/** What can be found by a search. Tables of the index have these in lower case. */
+/** Searchable types; tables of the index have them in lower case. */
 export const SEARCHED_TYPES = ['Turn', 'Artifact', 'Note', 'Card', 'Packet', 'Thought'] as const;
 export type SearchedType = (typeof SEARCHED_TYPES)[number];
 
-/** As the index has it. */
 export type IndexedType = Lowercase<SearchedType>;
 
 export const indexedType = (type: SearchedType): IndexedType => type.toLowerCase() as IndexedType;
@@ -13,12 +12,11 @@ const shownTypes = Object.fromEntries(SEARCHED_TYPES.map((type) => [type.toLower
 
 export const shownType = <T extends IndexedType>(type: T): Capitalize<T> => shownTypes[type] as Capitalize<T>;
 
-/** A noun of Cairn as answers spell it: `agent_turn` is AgentTurn. */
 const names = new Map<string, string>();
 
+/** A noun as answers spell it, such as AgentTurn for `agent_turn`. Cached: every event asks, for two dozen nouns. */
 export function entityName(noun: string): string {
   let name = names.get(noun);
-  // Every event asks, and there are two dozen nouns.
   if (name === undefined)
     names.set(noun, (name = noun.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())));
   return name;

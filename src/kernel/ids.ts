@@ -1,8 +1,8 @@
-/** Ids: what Cairn emits (UUIDv7), and what it accepts. */
+/** Ids that Cairn emits (UUIDv7) and accepts. */
 import { z } from 'zod';
 
 const PER_ID = 10;
-/** Random bytes for many ids: asking for each alone would be most of the cost. */
+/** Random bytes for many ids: one request per id would be most of the cost. */
 const pool = new Uint8Array(400 * PER_ID);
 let used = pool.length;
 let lastMs = 0;
@@ -10,7 +10,7 @@ let counter = 0;
 
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** A UUIDv7 that rises within the process, so that keys made here append to their index. */
+/** A UUIDv7 that increases within the process, so that new keys append to their index. */
 export function newId(now = Date.now()): string {
   if (used === pool.length) {
     crypto.getRandomValues(pool);

@@ -1,19 +1,19 @@
-/** What a schema finds wrong, as one line that names the field. */
+/** Zod issues as lines that name the field. */
 import type { z } from 'zod';
 import { invalid } from './errors.js';
 
-const MAX_TOLD = 20;
+const MAX_ISSUES = 20;
 
-/** With the place of what was looked at before the field, if it is part of something. */
+/** `place` is the path of the checked value, if it is part of a larger one. */
 export const describeIssues = (error: z.ZodError, place = ''): string[] =>
   error.issues
     .flatMap(withinUnion)
-    // First what is not known: mostly it is a misspelling of what is missing.
+    // Unknown fields first: usually one is the misspelling of a missing field.
     .sort((a, b) => Number(b.code === 'unrecognized_keys') - Number(a.code === 'unrecognized_keys'))
-    .slice(0, MAX_TOLD)
+    .slice(0, MAX_ISSUES)
     .map((issue) => describeIssue(issue, place));
 
-/** The value as the schema gives it, or a refusal that begins with what it is and names the field. */
+/** Parses a value, or throws an error that begins with `what` and names the field. */
 export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -23,25 +23,25 @@ export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): 
 
 type Issue = z.core.$ZodIssue;
 
-/** What zod says of a union that says nothing itself. */
-const UNSAID = 'Invalid input';
+/** Zod's message for a union without one of its own. */
+const DEFAULT_UNION_MESSAGE = 'Invalid input';
 
-/** What is wrong by the alternative that was meant; where none is nearer than the others, that none fits. */
+/** The issues of the nearest alternative of a union, or the issue of the union if none is nearer than the others. */
 function withinUnion(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const misfits = issue.errors.map(misfitOf);
   const least = Math.min(...misfits);
   if (misfits.every((misfit) => misfit === least)) return [issue];
   const meant = issue.errors[misfits.indexOf(least)]!;
-  // What has other members and lacks its own was not meant: a union that says itself what it takes says more.
-  if (least > 0 && issue.message !== UNSAID && meant.some(isMissing)) return [issue];
+  // An alternative with both unknown and missing members was not meant: the union's own message says more.
+  if (least > 0 && issue.message !== DEFAULT_UNION_MESSAGE && meant.some(isMissing)) return [issue];
   return meant.flatMap((one) => withinUnion({ ...one, path: [...issue.path, ...one.path] }));
 }
 
 const isMissing = ({ code, message }: Issue): boolean =>
   code === 'invalid_type' && message.endsWith('received undefined');
 
-/** How far a value is from an alternative: by members that it does not know; another kind of value is no match at all. */
+/** Distance to an alternative: its number of unknown members; a value of another type never matches. */
 function misfitOf(issues: readonly Issue[]): number {
   const atTop = issues.filter(({ path }) => path.length === 0);
   if (atTop.some(({ code }) => code === 'invalid_type')) return Number.MAX_SAFE_INTEGER;
@@ -57,12 +57,11 @@ function describeIssue(issue: z.core.$ZodIssue, place: string): string {
     return `unknown field ${names.join(', ')}${where ? ` in ${where}` : ''}`;
   }
   if (where && isMissing(issue)) return `${where}: is required`;
-  const told = inWords(issue);
-  return where ? `${where}: ${told}` : told;
+  return where ? `${where}: ${inWords(issue)}` : inWords(issue);
 }
 
-/** What zod says by itself; a schema that says something better is left its words. */
-const BY_ITSELF = /^(?:Too (?:small|big): |Invalid (?:input: expected|option: |discriminator value))/;
+/** Zod's default messages; a message from a schema stays as it is. */
+const DEFAULT_MESSAGE = /^(?:Too (?:small|big): |Invalid (?:input: expected|option: |discriminator value))/;
 
 const KINDS: Readonly<Record<string, string>> = {
   string: 'text',
@@ -75,10 +74,10 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 const PARTS: Readonly<Record<string, string>> = { string: 'character', array: 'item' };
 
-/** The same in words that say what to do. */
+/** The message as a rule: `must be …`. */
 function inWords(issue: Issue): string {
   const { code, message } = issue;
-  if (!BY_ITSELF.test(message)) return message;
+  if (!DEFAULT_MESSAGE.test(message)) return message;
   if (code === 'too_small' || code === 'too_big') {
     const limit = Number(code === 'too_small' ? issue.minimum : issue.maximum);
     const part = PARTS[issue.origin];

@@ -1,4 +1,4 @@
-/** What of the kernel needs Node. */
+/** The parts of the kernel that need Node. */
 export { canonical, sha256 } from './canonical.js';
 export { type CursorKey, type CursorScope, decodeCursor, encodeCursor, invalidCursor } from './cursor.js';
 export { seal, unseal } from './sealed-text.js';

@@ -1,4 +1,4 @@
-/** Texts that a caller carries and gives back, and cannot read or make: sealed with a key of the store and its tenant. */
+/** Texts that a caller carries but cannot read or forge: encrypted with a key of the store and tenant. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
@@ -15,7 +15,7 @@ export function seal(secret: string, tenant: string, text: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** Undefined of what was not sealed so. */
+/** Undefined if the text was not sealed with this key. */
 export function unseal(secret: string, tenant: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   const start = NONCE_LENGTH + TAG_LENGTH;

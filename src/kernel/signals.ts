@@ -1,10 +1,10 @@
-/** Signals put together. */
+/** Combined abort signals. */
 
 const sources = new WeakMap<AbortSignal, readonly AbortSignal[]>();
 
 /**
- * Given as soon as one of these is. Node 20 lets a time-out go that nobody holds but what was put together of it, and then
- * it never ends anything: here the one holds the other.
+ * Aborts when the first of the signals does. Keeps them referenced: Node 20 collects a timeout signal that only
+ * `AbortSignal.any` refers to, and then it never fires.
  */
 export function anySignal(signals: readonly AbortSignal[]): AbortSignal {
   const any = AbortSignal.any([...signals]);

@@ -17,7 +17,7 @@ onEveryTarget(
         Array(21).fill({
           status: 'error',
           code: 'OVERLOADED',
-          message: expect.stringMatching(/^writes of 19\d{3} bytes are waiting already/),
+          message: expect.stringMatching(/^writes of 19\d{3} bytes are already waiting/),
         }),
       );
       expect((await cairn.cards.list()).total).toBe(19);

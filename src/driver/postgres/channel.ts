@@ -1,4 +1,4 @@
-/** One PostgreSQL connection in one transaction; what needs no answer travels with what follows. */
+/** One PostgreSQL connection in one transaction; statements without an answer are pipelined. */
 import pg from 'pg';
 import type { Channel } from '../channel.js';
 import { DriverError, type Table } from '../driver.js';
@@ -6,13 +6,13 @@ import { type BoundParam, compile, type Sql } from '../sql.js';
 import { translatePostgres } from './errors.js';
 
 /**
- * How long one write of a group waits for a row lock. Groups of two servers may lock rows in opposite order; PostgreSQL
- * finds such a deadlock after a second, in which both stand still. What waits longer than this is run again alone.
+ * How long a write of a group waits for a row lock before it runs again alone. Groups of two servers may lock rows in
+ * opposite order, and PostgreSQL detects such a deadlock only after a second.
  */
 const GROUP_LOCK_MS = 50;
 const INT8 = 20;
 const JSON_TYPE = 114;
-/** Integers as numbers (all of ours are safe), JSON as the text that was written. */
+/** Parses BIGINT as a number (all of Cairn's are safe integers) and leaves JSON as text. */
 export const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (oid === INT8) return Number;
@@ -25,7 +25,7 @@ export class PostgresChannel implements Channel {
   readonly locksRows = true;
   readonly #client: pg.PoolClient;
   readonly #begun: Promise<void>;
-  /** Statements whose answers nobody waits for yet: savepoints and changes travel with what follows. */
+  /** Statements whose answers nobody awaits yet. */
   readonly #sent: Promise<unknown>[] = [];
   #aborted = false;
   #released = false;
@@ -37,18 +37,20 @@ export class PostgresChannel implements Channel {
   }
 
   async all<R>(query: Sql, tenant: string): Promise<R[]> {
-    const { text, params } = compile(query, 'postgres', tenant);
-    return (await this.#wait(run(this.#client, text, params))).rows as R[];
+    return (await this.#wait(this.#run(query, tenant))).rows as R[];
   }
 
   async run(query: Sql, tenant: string): Promise<number> {
-    const { text, params } = compile(query, 'postgres', tenant);
-    return (await this.#wait(run(this.#client, text, params))).rowCount ?? 0;
+    return (await this.#wait(this.#run(query, tenant))).rowCount ?? 0;
   }
 
   async send(query: Sql, tenant: string): Promise<void> {
+    this.#send(this.#run(query, tenant));
+  }
+
+  #run(query: Sql, tenant: string): Promise<pg.QueryResult> {
     const { text, params } = compile(query, 'postgres', tenant);
-    this.#send(run(this.#client, text, params));
+    return run(this.#client, text, params);
   }
 
   async insert(table: Table, rows: readonly (readonly BoundParam[])[]): Promise<void> {
@@ -69,7 +71,7 @@ export class PostgresChannel implements Channel {
   async rollbackTo(): Promise<void> {
     await this.#client.query('ROLLBACK TO SAVEPOINT op');
     await this.#client.query('RELEASE SAVEPOINT op');
-    // Whatever of it failed is undone with it.
+    // Statements that failed are undone too.
     this.#sent.length = 0;
     this.#aborted = false;
   }
@@ -79,7 +81,7 @@ export class PostgresChannel implements Channel {
       await this.#begun;
       const result = await this.#client.query('COMMIT');
       this.#release(false);
-      // COMMIT of an aborted transaction is answered with ROLLBACK, not with an error: what was sent before says why.
+      // PostgreSQL answers COMMIT of an aborted transaction with ROLLBACK; the statements sent before have the cause.
       if (result.command !== 'COMMIT') {
         await Promise.all(this.#sent);
         throw new DriverError('conflict', 'the transaction had been aborted');
@@ -129,7 +131,7 @@ export class PostgresChannel implements Channel {
       return value;
     } catch (error) {
       this.#aborted = true;
-      // The first failure is the cause; those behind it only say that the transaction is aborted.
+      // The first failure is the cause; later ones only say that the transaction is aborted.
       const first = (await Promise.allSettled(this.#sent.splice(0))).find((one) => one.status === 'rejected');
       throw translatePostgres(first ? first.reason : error);
     }
@@ -138,18 +140,13 @@ export class PostgresChannel implements Channel {
 
 const names = new Map<string, string>();
 
-/** The rows of a statement; it may take as long as is given, else as long as any. */
-export async function rowsOf(
-  client: pg.PoolClient,
-  query: Sql,
-  tenant: string,
-  query_timeout?: number,
-): Promise<unknown[]> {
+/** `query_timeout` replaces the one of the connection. */
+export async function rowsOf(client: pg.PoolClient, query: Sql, tenant: string, query_timeout?: number) {
   const { text, params } = compile(query, 'postgres', tenant);
-  return (await run(client, text, params, query_timeout)).rows;
+  return (await run(client, text, params, query_timeout)).rows as unknown[];
 }
 
-/** Runs a named, hence prepared, statement. */
+/** Runs a statement under a name, so that it is prepared once per connection. */
 function run(
   client: pg.PoolClient,
   text: string,
@@ -165,7 +162,7 @@ function run(
 interface InsertTexts {
   readonly columns: readonly string[];
   readonly one: string;
-  /** One statement for any number of rows, given as one array a column. */
+  /** For any number of rows, as one array per column. */
   readonly many: string;
 }
 

@@ -1,4 +1,4 @@
-/** How connections to PostgreSQL are set up, in the pool and outside of it, and ended. */
+/** Settings of PostgreSQL connections, and how they are closed. */
 import type pg from 'pg';
 import { APP_ROLE } from '../migrate.js';
 import { types } from './channel.js';
@@ -6,12 +6,11 @@ import { types } from './channel.js';
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** So long a connection may say nothing before it is asked whether it is there: less than firewalls wait. */
-const SILENT_MS = 60_000;
-/** How long the goodbye may take. */
-const GOODBYE_MS = 1000;
+/** Idle time before TCP keep-alive probes: shorter than the idle limit of firewalls. */
+const KEEP_ALIVE_MS = 60_000;
+const CLOSE_TIMEOUT_MS = 1000;
 
-/** Of those that serve requests. */
+/** For connections that serve requests. */
 export function connectionSettings(url: string): pg.ClientConfig {
   return {
     connectionString: url,
@@ -20,9 +19,9 @@ export function connectionSettings(url: string): pg.ClientConfig {
     pipeline: true,
     application_name: 'cairn',
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    // Compiling a list's statement takes several times as long as running it.
+    // JIT compilation of a list's statement takes several times as long as running it.
     options: '-c jit=off',
-    // A server that froze in the middle of a commit must not hold the tenant's head row for hours.
+    // A process that freezes during a commit must not hold the tenant's head row for hours.
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 5000,
     types,
@@ -30,32 +29,32 @@ export function connectionSettings(url: string): pg.ClientConfig {
 }
 
 /**
- * For one transaction: no statement of it is ended for its time. Each is planned for the tenant it is about, since a plan that
- * is to suit all may take hours for a large one.
+ * For one transaction: no statement timeout, and plans for the actual tenant, since a generic plan may take hours for a
+ * large one.
  */
 export const UNHURRIED = `SELECT set_config('statement_timeout', '0', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
-/** The longest that a timer can be set to. */
+/** The maximum delay of a timer. */
 export const ANY_TIME_MS = 2 ** 31 - 1;
 
-/** Of one that a long statement is run on, as the user of the URL. */
+/** For one long statement, as the user of the URL. */
 export const ownerSettings = (url: string): pg.ClientConfig =>
   ({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    keepAliveInitialDelayMillis: SILENT_MS,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: 'cairn',
     types,
   }) as pg.ClientConfig;
 
-/** Also of a server that no longer answers. */
-export async function goodbye(client: pg.Client): Promise<void> {
-  const timer = setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS);
+/** Closes a connection, also to a server that no longer answers. */
+export async function closeClient(client: pg.Client): Promise<void> {
+  const timer = setTimeout(() => client.connection.stream.destroy(), CLOSE_TIMEOUT_MS);
   await client.end().catch(() => undefined);
   clearTimeout(timer);
 }
 
-/** The first statement of one that serves requests: from then on it is bound by row-level security. */
+/** The first statement of a connection that serves requests: row-level security binds it from then on. */
 export const enterRole = (row_level_security = true): string => `SET ROLE ${row_level_security ? APP_ROLE : 'NONE'}`;
 
 export function withoutPassword(url: string): string {

@@ -3,7 +3,7 @@
  * security checks against every row. Writes of one tenant share commits; single reads share transactions.
  */
 import pg from 'pg';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, nextTurn } from '../../kernel/index.js';
 import {
   type AwayModule,
   type Driver,
@@ -16,11 +16,12 @@ import {
   type WakeListener,
   type WriteOptions,
 } from '../driver.js';
-import { commitGroup, GROUP_LIMIT, readingError, sleep, toCairnError, type Write } from '../group.js';
+import { commitGroup, GROUP_LIMIT, readingError, rejectAll, sleep, toCairnError, type Write } from '../group.js';
 import { Lane } from '../lane.js';
 import { protectedTables } from '../schema.js';
 import { acrossTenants, type Sql } from '../sql.js';
-import { WaitingWrites } from '../write-queue.js';
+import { Listeners } from '../wakes.js';
+import { storeClosed, WaitingWrites } from '../write-queue.js';
 import { PostgresChannel, rowsOf } from './channel.js';
 import { ANY_TIME_MS, connectionSettings, enterRole, UNHURRIED, withoutPassword } from './connection.js';
 import { isConnectionError, translatePostgres } from './errors.js';
@@ -29,22 +30,20 @@ import { PostgresVectors } from './vectors.js';
 import { PostgresWakes } from './wakes.js';
 
 const POOL_SIZE = 10;
-/** What is computed on the event loop keeps much in memory for a moment: more of it at once is no faster, and stalls the loop. */
+/** Concurrent `away` reads: each holds much memory, and more would stall the event loop without being faster. */
 const AWAY_AT_ONCE = 2;
-/** So long one waits for its turn: behind a database that is away it would else be for ever. */
+/** Maximum wait for a turn, since the database may be unreachable. */
 const AWAY_PATIENCE_MS = 10_000;
-/** By so much the database's clock may seem to go back: beyond it, somebody has set it. */
-const WOBBLE_MS = 1000;
+/** A larger step back of the database's clock means that somebody has set it. */
+const CLOCK_JITTER_MS = 1000;
 const READ_ATTEMPTS = 6;
-/** How often other servers' commits are looked for while someone listens. */
-const WATCH_MS = 100;
 const ENTER_TENANT = `SELECT set_config('cairn.tenant_id', $1, true), (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
 
 export interface PostgresOptions extends DriverOptions {
   readonly pool_size?: number;
-  /** Whether requests are served by the role that row-level security binds. Only a benchmark says no. */
+  /** Whether requests are served by the role that row-level security binds (default: true). False only in a benchmark. */
   readonly row_level_security?: boolean;
-  /** How often the connection that listens for wakes is asked whether it is still there; 1,000 unless given. */
+  /** Interval of the health check of the connection that listens for wakes (default: 1,000). */
   readonly wake_look_ms?: number;
 }
 
@@ -77,10 +76,9 @@ class PostgresDriver implements Driver {
   readonly #waiting: WaitingWrites;
   readonly #lanes = new Map<string, Promise<void>>();
   readonly #reads = new Map<string, PendingRead[]>();
-  readonly #listeners = new Set<(tenant: string | undefined) => void>();
+  readonly #listeners: Listeners<[tenant: string | undefined]> = new Listeners(() => this.#listeners.tell(undefined));
   readonly #busy = new Set<Promise<unknown>>();
   readonly #wakes: PostgresWakes;
-  #watch: NodeJS.Timeout | undefined;
   #clockOffset = 0;
   #latest = 0;
   #commits = 0;
@@ -98,11 +96,9 @@ class PostgresDriver implements Driver {
       max: options.pool_size ?? POOL_SIZE,
       idleTimeoutMillis: 60_000,
     });
-    // A connection that breaks while idle is replaced by the pool; one that breaks in use fails its query.
+    // The pool replaces a connection that breaks while idle; one that breaks in use fails its query.
     this.#pool.on('error', () => undefined);
-    this.#pool.on('connect', (client) => {
-      client.on('error', () => undefined);
-    });
+    this.#pool.on('connect', (client) => void client.on('error', () => undefined));
     this.#wakes = new PostgresWakes(
       () => new pg.Client(connectionSettings(url)),
       enterRole(options.row_level_security),
@@ -111,15 +107,14 @@ class PostgresDriver implements Driver {
   }
 
   async connect(): Promise<void> {
-    const client = await this.#pool.connect();
-    client.release();
+    (await this.#pool.connect()).release();
   }
 
   now(): number {
     const estimate = Math.round(Date.now() + this.#clockOffset);
-    // It is off by the time that the last answer took, which differs: that alone must not make the clock go back.
-    const wobbles = estimate < this.#latest && this.#latest - estimate < WOBBLE_MS;
-    if (!wobbles) this.#latest = estimate;
+    // The estimate is off by the latency of the last answer, whose variation must not turn the clock back.
+    const jitters = estimate < this.#latest && this.#latest - estimate < CLOCK_JITTER_MS;
+    if (!jitters) this.#latest = estimate;
     return this.#latest + (this.#options.clock_offset_ms?.() ?? 0);
   }
 
@@ -128,7 +123,7 @@ class PostgresDriver implements Driver {
       tenant,
       (query) =>
         new Promise<unknown[]>((resolve, reject) => {
-          if (this.#closed) return reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
+          if (this.#closed) return reject(storeClosed());
           const read = { query, resolve, reject };
           const queue = this.#reads.get(tenant);
           if (queue) queue.push(read);
@@ -140,7 +135,7 @@ class PostgresDriver implements Driver {
     );
   }
 
-  /** Single reads that wait at the same time share one transaction, so that naming the tenant costs little. */
+  /** Reads that wait at the same time share one transaction, so that naming the tenant costs little. */
   async #readTogether(tenant: string): Promise<void> {
     const reads = this.#reads.get(tenant) ?? [];
     this.#reads.delete(tenant);
@@ -165,13 +160,13 @@ class PostgresDriver implements Driver {
       for (const read of reads) read.reject(error);
       return;
     }
-    // After an error a transaction refuses the rest: those are asked again, each alone.
+    // After an error the transaction refuses the remaining reads: each is repeated alone.
     for (const read of failed)
       this.snapshot(tenant, (query) => query.all<unknown>(read.query)).then(read.resolve, read.reject);
   }
 
   snapshot<T>(tenant: string, read: (query: Query) => Promise<T>, unhurried = false): Promise<T> {
-    if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
+    if (this.#closed) return Promise.reject(storeClosed());
     return this.#track(
       this.#retrying(() =>
         this.#reading(async (client) => {
@@ -203,7 +198,7 @@ class PostgresDriver implements Driver {
   }
 
   write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {
-    if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
+    if (this.#closed) return Promise.reject(storeClosed());
     return this.#waiting.take(tenant, work, options, (write) => {
       const queue = this.#writes.get(tenant);
       if (queue) queue.push(write);
@@ -218,7 +213,7 @@ class PostgresDriver implements Driver {
 
   async #drain(tenant: string): Promise<void> {
     for (;;) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       const queue = this.#writes.get(tenant)!;
       if (queue.length === 0) break;
       const group = queue.splice(0, GROUP_LIMIT);
@@ -228,27 +223,25 @@ class PostgresDriver implements Driver {
           journal: this.#options.journal,
           begin: async () => {
             const channel = await this.#openChannel(tenant);
-            // Only when the group begins: one that is run again, or looked up, is counted already.
+            // Only at the first attempt: later ones run the same writes again.
             if (!joined) group.push(...queue.splice(0, GROUP_LIMIT - group.length));
             joined = true;
             return channel;
           },
           committed: (tenants) => {
-            for (const one of tenants) this.#tell(one);
+            for (const one of tenants) this.#listeners.tell(one);
           },
           announce: this.#wakes.announce,
           wake: this.#wakes.wake,
           commitLost: this.#wakes.commitLost,
-          unreachable: (error) => {
-            for (const write of queue.splice(0)) write.reject(error);
-          },
+          unreachable: (error) => rejectAll(queue.splice(0), error),
         },
         group,
       );
       this.#commits++;
       this.#written += group.length;
     }
-    // In the same breath as the look at the queue: a write that comes after it starts a new lane.
+    // No await since the check of the queue: a later write starts a new lane.
     this.#writes.delete(tenant);
     this.#lanes.delete(tenant);
   }
@@ -262,7 +255,7 @@ class PostgresDriver implements Driver {
     }
   }
 
-  /** Sent without waiting: whatever follows on this connection is answered after it. */
+  /** Sent without waiting: later statements on this connection are answered after it. */
   async #begin(client: pg.PoolClient, tenant: string, begin: string): Promise<void> {
     const [, entered] = await Promise.all([
       client.query(begin),
@@ -286,7 +279,7 @@ class PostgresDriver implements Driver {
     }
   }
 
-  /** On a connection of its own. Of how a read ends nobody needs to hear: what was read is known by then. */
+  /** Runs reads on a connection of their own. Does not wait for the final COMMIT: the rows are known by then. */
   async #reading<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#connected();
     const end = (by: 'COMMIT' | 'ROLLBACK') =>
@@ -307,7 +300,7 @@ class PostgresDriver implements Driver {
     }
   }
 
-  /** Reads are safe to repeat: a lost connection or a restarting server is waited for, briefly. */
+  /** Repeats a read, briefly, after a lost connection or while the server restarts. */
   async #retrying<T>(action: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -329,19 +322,7 @@ class PostgresDriver implements Driver {
   }
 
   onCommit(listener: (tenant: string | undefined) => void): () => void {
-    this.#listeners.add(listener);
-    this.#watch ??= setInterval(() => this.#tell(undefined), WATCH_MS).unref();
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) {
-        clearInterval(this.#watch);
-        this.#watch = undefined;
-      }
-    };
-  }
-
-  #tell(tenant: string | undefined): void {
-    for (const listener of this.#listeners) listener(tenant);
+    return this.#listeners.listen(listener);
   }
 
   onWake(listener: WakeListener): () => void {
@@ -363,7 +344,7 @@ class PostgresDriver implements Driver {
     return rows.map(({ relname }) => `row-level security is off on table ${relname}`);
   }
 
-  /** Old row versions go with VACUUM, and the log with its retention: both are the operator's (docs/guides/operations.md). */
+  /** Nothing to do: VACUUM and log retention are up to the operator (docs/guides/operations.md). */
   async scrub(): Promise<boolean> {
     return true;
   }
@@ -382,12 +363,12 @@ class PostgresDriver implements Driver {
 
   close(): Promise<void> {
     this.#closed ??= (async () => {
-      clearInterval(this.#watch);
-      const deaf = this.#wakes.close();
+      this.#listeners.stop();
+      const wakesClosed = this.#wakes.close();
       while (this.#lanes.size > 0) await Promise.all(this.#lanes.values());
       while (this.#busy.size > 0) await Promise.all(this.#busy);
       await this.#pool.end();
-      await deaf;
+      await wakesClosed;
     })();
     return this.#closed;
   }

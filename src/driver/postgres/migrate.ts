@@ -1,4 +1,4 @@
-/** Migrations on PostgreSQL: as the user of the URL, who owns the tables, on a connection of its own. */
+/** Migrations on PostgreSQL, on a connection of their own, as the user of the URL, who owns the tables. */
 import pg from 'pg';
 import type { MigrationReport } from '../driver.js';
 import { toCairnError } from '../group.js';
@@ -16,7 +16,7 @@ import type { Schema } from '../schema.js';
 import { types } from './channel.js';
 import { translatePostgres } from './errors.js';
 
-/** Any constant: it keeps two processes from migrating at once. */
+/** Advisory lock (any constant): one process migrates at a time. */
 const MIGRATION_LOCK = 7_233_871_001;
 
 export async function migratePostgres(url: string, schema: Schema): Promise<MigrationReport> {
@@ -25,7 +25,7 @@ export async function migratePostgres(url: string, schema: Schema): Promise<Migr
   client.on('error', () => undefined);
   try {
     await client.connect();
-    // Most starts find nothing to do, and need no lock and no right to create anything to see it.
+    // Most starts find nothing to do, and need neither lock nor CREATE privilege for that.
     const known = await client.query<{ known: string | null }>(
       `SELECT to_regclass('schema_migrations')::text AS known`,
     );
@@ -60,7 +60,7 @@ async function createRole(client: pg.Client): Promise<void> {
     client.query(text).then(
       () => true,
       (error: { code?: string }) => {
-        // Roles belong to the whole server: another database's migration may have made it in this moment.
+        // Roles belong to the whole server: a migration of another database may have created it concurrently.
         if (error.code === '42710' || error.code === '23505') return true;
         if (error.code === '42501') return false;
         throw error;
@@ -68,13 +68,13 @@ async function createRole(client: pg.Client): Promise<void> {
     );
   const { rowCount } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [APP_ROLE]);
   const exists = rowCount !== 0 || (await allowed(`CREATE ROLE ${APP_ROLE} NOLOGIN`));
-  // Tried rather than looked up: what membership allows differs between versions of PostgreSQL.
+  // Tried, not looked up: the rights of membership differ between versions of PostgreSQL.
   const usable =
     exists && ((await allowed(`SET ROLE ${APP_ROLE}`)) || (await allowed(`GRANT ${APP_ROLE} TO CURRENT_USER`)));
   await client.query('RESET ROLE');
   if (usable) return;
   const { rows } = await client.query<{ name: string }>('SELECT quote_ident(current_user) AS name');
   throw new Error(
-    `the user ${rows[0]!.name} may not use the role ${APP_ROLE}: let an administrator run ${exists ? '' : `CREATE ROLE ${APP_ROLE} NOLOGIN; `}GRANT ${APP_ROLE} TO ${rows[0]!.name};`,
+    `user ${rows[0]!.name} may not use role ${APP_ROLE}: have an administrator run ${exists ? '' : `CREATE ROLE ${APP_ROLE} NOLOGIN; `}GRANT ${APP_ROLE} TO ${rows[0]!.name};`,
   );
 }

@@ -1,21 +1,21 @@
 /**
- * pgvector, where a database has it: an index by likeness for each tenant that has many vectors. One of a tenant's own
- * rather than one for all, so that what others store changes no answer.
+ * pgvector indexes, where the database has the extension: one per large tenant rather than one for all, so that data of
+ * other tenants changes no answer.
  */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { IndexedVectors, Query, VectorIndexes, VectorSpace, VectorTable } from '../driver.js';
 import { acrossTenants } from '../sql.js';
-import { goodbye, ownerSettings } from './connection.js';
+import { closeClient, ownerSettings } from './connection.js';
 
-/** From this version on, an index goes on looking until it has as many as were asked for. */
-const OLDEST = [0, 8] as const;
-/** Of all tenants and models: each is looked at by whatever writes a vector. The others compare all, as without. */
+/** Iterative index scans, which continue until there are enough rows, came with this version. */
+const MIN_VERSION = [0, 8] as const;
+/** Maximum over all tenants and models, since every write of a vector checks each. Other tenants are scanned. */
 const MAX_INDEXES = 64;
-/** Any constant: it keeps two processes from making one at once. */
+/** Advisory lock (any constant): one process builds indexes at a time. */
 const INDEXING_LOCK = 7_233_871_002;
-/** It takes as long as it takes: a limit that a role or a database has for others would end it each time. */
-const TAKE_TIME = `SELECT set_config(name, '0', false) FROM pg_settings
+/** Lifts timeouts of the role or database, which would abort every build. */
+const NO_TIMEOUTS = `SELECT set_config(name, '0', false) FROM pg_settings
   WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout')`;
 
 export class PostgresVectors implements VectorIndexes {
@@ -38,19 +38,19 @@ export class PostgresVectors implements VectorIndexes {
         WHERE e.extname = 'vector' AND has_schema_privilege(n.oid, 'USAGE')`,
     );
     const [major = 0, minor = 0] = row?.version.split('.').map(Number) ?? [];
-    if (!row || (major <= OLDEST[0] && minor < OLDEST[1])) return undefined;
+    if (!row || (major <= MIN_VERSION[0] && minor < MIN_VERSION[1])) return undefined;
     const names = new Set(row.names);
     return { schema: row.schema, count: names.size, has: (space) => names.has(nameOf(table, space)) };
   }
 
-  /** As the user of the URL, who owns the tables. Others read and write meanwhile, so it is in no transaction. */
+  /** As the user of the URL, who owns the tables. CONCURRENTLY, hence outside a transaction. */
   async index(table: VectorTable, schema: string, space: VectorSpace): Promise<boolean> {
     const client = new pg.Client(ownerSettings(this.#url));
     client.on('error', () => undefined);
     this.#client = client;
     try {
       await client.connect();
-      await client.query(TAKE_TIME);
+      await client.query(NO_TIMEOUTS);
       const locked = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
         INDEXING_LOCK,
       ]);
@@ -61,24 +61,24 @@ export class PostgresVectors implements VectorIndexes {
           WHERE i.indrelid = $1::regclass AND starts_with(c.relname, $2)`,
         [table.name, prefixOf(table)],
       );
-      const there = rows.find((row) => row.name === name);
-      if (there?.valid) return true;
-      if (!there && rows.length >= MAX_INDEXES) return false;
-      // Somebody was at it and did not come to the end: nothing is found by that.
-      if (there) await client.query(`DROP INDEX CONCURRENTLY ${name}`);
+      const existing = rows.find((row) => row.name === name);
+      if (existing?.valid) return true;
+      if (!existing && rows.length >= MAX_INDEXES) return false;
+      // An earlier build was interrupted and left an invalid index.
+      if (existing) await client.query(`DROP INDEX CONCURRENTLY ${name}`);
       await client.query(definition(name, table, schema, space));
-      // Else the planner knows nothing of what is new.
+      // Without it the planner has no statistics of the index expression.
       await client.query(`ANALYZE ${table.name}`);
       return true;
     } finally {
       this.#client = undefined;
-      await goodbye(client);
+      await closeClient(client);
     }
   }
 
-  /** What is being made goes on without us, and is there at the next look. */
+  /** A build under way continues on the server, and the next `look` finds its index. */
   close(): void {
-    // Not `end`: of a connection that is only being made, nobody who waits for it is told then.
+    // Not `end`, after which a pending `connect` would never settle.
     this.#client?.connection.stream.destroy(new Error('the store is closed'));
   }
 }

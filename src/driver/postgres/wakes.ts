@@ -1,6 +1,6 @@
 /**
  * Wakes on PostgreSQL: NOTIFY in the writing transaction, and one connection that listens while anyone waits. While it
- * is down those who wait are told ten times a second that they may have missed something.
+ * is down, all waiters are woken ten times a second, since they may have missed a notification.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,61 +8,60 @@ import type pg from 'pg';
 import type { Channel } from '../channel.js';
 import type { WakeListener } from '../driver.js';
 import { sql } from '../sql.js';
-import { type Keys, WakeListeners } from '../wakes.js';
-import { goodbye } from './connection.js';
+import { type Keys, Listeners, tellKeys, type WakeListeners } from '../wakes.js';
+import { closeClient } from './connection.js';
 
 const CHANNEL = 'cairn_wake';
-/** PostgreSQL refuses longer ones. */
+/** PostgreSQL's limit. */
 const PAYLOAD_BYTES = 7999;
-/** How often those who wait look for themselves while nothing can be heard. */
-const UNHEARD_MS = 100;
-/** How often a connection that is silent is asked whether it is still there, and for how many times that it may think. */
-const LOOK_MS = 1000;
-const PATIENCE = 5;
+/** How often all waiters are woken while the connection is down. */
+const DOWN_POLL_MS = 100;
+/** Interval of the health check of a silent connection; it may answer within five intervals. */
+const CHECK_MS = 1000;
+const CHECK_INTERVALS = 5;
 const RECONNECT_MS = 2000;
-/** How long it goes on listening for nobody: those who wait often come again at once. */
+/** How long the connection stays open without listeners: waiters often return at once. */
 const LINGER_MS = 5000;
 
 export class PostgresWakes {
   readonly #open: () => pg.Client;
   readonly #prepare: string;
-  readonly #look_ms: number;
-  readonly #listeners = new WakeListeners();
-  /** By which a server knows its own notifications, whose keys it has woken already. */
+  readonly #check_ms: number;
+  readonly #listeners: WakeListeners = new Listeners();
+  /** Marks notifications of this process, whose keys it has woken already. */
   #sender: string = randomUUID();
   #stop: AbortController | undefined;
   #listening: Promise<void> | undefined;
   #linger: NodeJS.Timeout | undefined;
-  #heard = false;
+  #connected = false;
   #closed = false;
 
-  /** `open` gives a connection that is yet to be made, `prepare` is its first statement. */
-  constructor(open: () => pg.Client, prepare: string, look_ms = LOOK_MS) {
+  /** `open` returns a client that is not yet connected; `prepare` is its first statement. */
+  constructor(open: () => pg.Client, prepare: string, check_ms = CHECK_MS) {
     this.#open = open;
     this.#prepare = prepare;
-    this.#look_ms = look_ms;
+    this.#check_ms = check_ms;
   }
 
   listen(listener: WakeListener): () => void {
-    this.#listeners.add(listener);
+    const stop = this.#listeners.listen(listener);
     clearTimeout(this.#linger);
     if (!this.#stop && !this.#closed) {
       this.#stop = new AbortController();
-      const before = this.#listening;
       const { signal } = this.#stop;
-      this.#listening = Promise.resolve(before).then(() => this.#listen(signal));
+      this.#listening = Promise.resolve(this.#listening).then(() => this.#listen(signal));
     }
     return () => {
-      this.#listeners.delete(listener);
+      stop();
       if (this.#listeners.size > 0 || this.#closed) return;
       clearTimeout(this.#linger);
       this.#linger = setTimeout(() => this.#end(), LINGER_MS).unref();
     };
   }
 
-  readonly wake = (keys: Keys): void => this.#listeners.tellKeys(keys);
+  readonly wake = (keys: Keys): void => tellKeys(this.#listeners, keys);
 
-  /** One statement for all keys. What is too long for a notification becomes one for the whole tenant. */
+  /** One statement for all keys. A key that is too long becomes a notification for the whole tenant. */
   readonly announce = (channel: Channel, keys: Keys): Promise<void> => {
     const payloads: string[] = [];
     for (const [tenant, list] of keys)
@@ -74,7 +73,7 @@ export class PostgresWakes {
     return channel.send(sql`SELECT pg_notify(${CHANNEL}, payload) FROM unnest(${payloads}::text[]) AS payload`, '');
   };
 
-  /** If that commit still happens, its notifications must be heard like those of another server. */
+  /** If that commit still succeeds, its notifications must count like those of another server. */
   readonly commitLost = (): void => {
     this.#sender = randomUUID();
   };
@@ -92,22 +91,22 @@ export class PostgresWakes {
   }
 
   async #listen(ended: AbortSignal): Promise<void> {
-    const unheard = setInterval(() => {
-      if (!this.#heard) this.#listeners.tell(undefined, undefined);
-    }, UNHEARD_MS).unref();
+    const poll = setInterval(() => {
+      if (!this.#connected) this.#listeners.tell(undefined, undefined);
+    }, DOWN_POLL_MS).unref();
     for (let failures = 0; !ended.aborted; failures++) {
       try {
         await this.#listenOnce(ended, () => (failures = 0));
       } catch {
-        // Whatever it was, it is tried again, and those who wait look for themselves until it works.
+        // Any failure is retried; the poll above wakes the waiters meanwhile.
       }
-      const wait_ms = Math.min(RECONNECT_MS, UNHEARD_MS * 2 ** failures) * (0.5 + Math.random());
+      const wait_ms = Math.min(RECONNECT_MS, DOWN_POLL_MS * 2 ** failures) * (0.5 + Math.random());
       await pause(wait_ms, undefined, { signal: ended, ref: false }).catch(() => undefined);
     }
-    clearInterval(unheard);
+    clearInterval(poll);
   }
 
-  /** Listens until the connection is lost, or is no longer needed. */
+  /** Listens until the connection is lost or no longer needed. */
   async #listenOnce(ended: AbortSignal, listening: () => void): Promise<void> {
     const client = this.#open();
     const over = new AbortController();
@@ -123,15 +122,15 @@ export class PostgresWakes {
       await Promise.race([lost, this.#begin(client)]);
       if (over.signal.aborted) return;
       listening();
-      this.#heard = true;
-      // What was committed before this moment was not heard.
+      this.#connected = true;
+      // Notifications of earlier commits were missed.
       this.#listeners.tell(undefined, undefined);
       await Promise.race([lost, this.#untilSilent(client, over.signal)]);
     } finally {
       ended.removeEventListener('abort', end);
       over.abort();
-      this.#heard = false;
-      await goodbye(client);
+      this.#connected = false;
+      await closeClient(client);
     }
   }
 
@@ -141,16 +140,16 @@ export class PostgresWakes {
     await client.query(`LISTEN ${CHANNEL}`);
   }
 
-  /** A connection that only listens would never notice that the other side is gone. */
+  /** A connection that only listens would not notice a lost peer. */
   async #untilSilent(client: pg.Client, over: AbortSignal): Promise<void> {
-    const look = { text: 'SELECT 1', query_timeout: this.#look_ms * PATIENCE };
+    const check = { text: 'SELECT 1', query_timeout: this.#check_ms * CHECK_INTERVALS };
     try {
       for (;;) {
-        await pause(this.#look_ms, undefined, { signal: over, ref: false });
-        await client.query(look);
+        await pause(this.#check_ms, undefined, { signal: over, ref: false });
+        await client.query(check);
       }
     } catch {
-      // It did not answer, or is no longer needed.
+      // No answer, or no longer needed.
     }
   }
 
@@ -160,7 +159,7 @@ export class PostgresWakes {
   }
 }
 
-/** Anyone who may connect can send on the channel: what is not understood wakes everybody, which does no harm. */
+/** Any database user can notify the channel: an unknown payload wakes everybody, which does no harm. */
 function parse(payload: string): (string | undefined)[] {
   try {
     const parsed: unknown = JSON.parse(payload);

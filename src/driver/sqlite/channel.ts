@@ -1,42 +1,47 @@
 /** The writing SQLite connection in one transaction. */
+import { turnShare } from '../../kernel/index.js';
 import type { Channel } from '../channel.js';
 import type { Table } from '../driver.js';
-import { isShareUsed, nextTurn } from '../loop-share.js';
 import { type BoundParam, compile, type Sql } from '../sql.js';
 import type { SqliteConnection } from './open.js';
 
 /**
- * Statements run in the order in which they were asked for, awaited or not. Where one has used up its share of the event
- * loop, it is answered in the next turn; only an insert of many rows is itself interrupted, and what is asked meanwhile waits.
+ * SQLite answers synchronously, so a chain of statements would never let the event loop turn: after 20 ms, the next answer
+ * waits for the next turn. Reads and writes of the process share this time.
  */
+export const statementYield = turnShare(20);
+
+/** Statements run in the order of the calls, awaited or not. Only an insert of many rows is itself interrupted by a yield. */
 export class SqliteChannel implements Channel {
   readonly locksRows = false;
   readonly #connection: SqliteConnection;
-  /** The end of an insert that was interrupted, and of what waits behind it. */
+  /** The end of an interrupted insert, and of the statements that wait behind it. */
   #interrupted: Promise<void> | undefined;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
   }
 
-  async all<R>(query: Sql, tenant: string): Promise<R[]> {
+  all<R>(query: Sql, tenant: string): Promise<R[]> {
     const { text, params } = compile(query, 'sqlite', tenant);
-    while (this.#interrupted) await this.#interrupted;
-    const rows = this.#connection.all<R>(text, params);
-    if (isShareUsed()) await nextTurn();
-    return rows;
+    return this.#answer(() => this.#connection.all<R>(text, params));
   }
 
-  async run(query: Sql, tenant: string): Promise<number> {
+  run(query: Sql, tenant: string): Promise<number> {
     const { text, params } = compile(query, 'sqlite', tenant);
-    while (this.#interrupted) await this.#interrupted;
-    const changed = this.#connection.run(text, params);
-    if (isShareUsed()) await nextTurn();
-    return changed;
+    return this.#answer(() => this.#connection.run(text, params));
   }
 
   async send(query: Sql, tenant: string): Promise<void> {
     await this.run(query, tenant);
+  }
+
+  async #answer<T>(statement: () => T): Promise<T> {
+    while (this.#interrupted) await this.#interrupted;
+    const answer = statement();
+    const wait = statementYield();
+    if (wait) await wait;
+    return answer;
   }
 
   async insert(table: Table, rows: readonly (readonly BoundParam[])[]): Promise<void> {
@@ -44,23 +49,21 @@ export class SqliteChannel implements Channel {
     while (this.#interrupted) await this.#interrupted;
     for (const [i, row] of rows.entries()) {
       this.#connection.run(text, row);
-      if (!isShareUsed()) continue;
-      if (i === rows.length - 1) return nextTurn();
-      const rest = this.#insertRest(text, rows, i + 1);
-      const over = rest.then(
-        () => undefined,
-        () => undefined,
-      );
-      this.#interrupted = over.then(() => void (this.#interrupted = undefined));
+      const wait = statementYield();
+      if (!wait) continue;
+      if (i === rows.length - 1) return wait;
+      const rest = wait.then(() => this.#insertRest(text, rows, i + 1));
+      const end = () => void (this.#interrupted = undefined);
+      this.#interrupted = rest.then(end, end);
       return rest;
     }
   }
 
   async #insertRest(text: string, rows: readonly (readonly BoundParam[])[], from: number): Promise<void> {
-    await nextTurn();
     for (let i = from; i < rows.length; i++) {
       this.#connection.run(text, rows[i]!);
-      if (isShareUsed()) await nextTurn();
+      const wait = statementYield();
+      if (wait) await wait;
     }
   }
 
@@ -70,20 +73,16 @@ export class SqliteChannel implements Channel {
     else this.#interrupted = this.#interrupted.then(begin);
   }
 
-  async release(): Promise<void> {
-    while (this.#interrupted) await this.#interrupted;
-    this.#connection.run('RELEASE op');
+  release(): Promise<void> {
+    return this.#control('RELEASE op');
   }
 
-  async rollbackTo(): Promise<void> {
-    while (this.#interrupted) await this.#interrupted;
-    this.#connection.run('ROLLBACK TO op');
-    this.#connection.run('RELEASE op');
+  rollbackTo(): Promise<void> {
+    return this.#control('ROLLBACK TO op', 'RELEASE op');
   }
 
-  async commit(): Promise<void> {
-    while (this.#interrupted) await this.#interrupted;
-    this.#connection.run('COMMIT');
+  commit(): Promise<void> {
+    return this.#control('COMMIT');
   }
 
   async rollback(): Promise<void> {
@@ -91,11 +90,16 @@ export class SqliteChannel implements Channel {
     if (this.#connection.inTransaction) this.#connection.run('ROLLBACK');
   }
 
-  /** One lock guards the whole file: whoever has it waits for no other. */
+  async #control(...statements: string[]): Promise<void> {
+    while (this.#interrupted) await this.#interrupted;
+    for (const text of statements) this.#connection.run(text);
+  }
+
+  /** No-ops: one lock guards the whole file, and its holder waits for nobody. */
   sharing(): void {}
   ending(): void {}
 
-  /** A full disk or an I/O error makes SQLite roll back the whole transaction by itself. */
+  /** On a full disk or an I/O error SQLite itself rolls back the whole transaction. */
   lost(): boolean {
     return !this.#connection.inTransaction;
   }

@@ -1,7 +1,7 @@
-/** SQLite: one connection that writes in groups, one that reads, and a thread for reads that may be long. */
+/** SQLite: one connection that writes in groups, one that reads, and threads for long reads. */
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { CairnError, invalid } from '../../kernel/index.js';
+import { CairnError, invalid, nextTurn } from '../../kernel/index.js';
 import {
   type Driver,
   DriverError,
@@ -13,26 +13,32 @@ import {
   type WakeListener,
   type WriteOptions,
 } from '../driver.js';
-import { commitGroup, GROUP_LIMIT, readingError, sleep, toCairnError, type Write } from '../group.js';
-import { isShareUsed, nextTurn } from '../loop-share.js';
+import {
+  commitGroup,
+  GROUP_LIMIT,
+  type GroupHost,
+  readingError,
+  rejectAll,
+  sleep,
+  toCairnError,
+  type Write,
+} from '../group.js';
 import { APPLIED, type AppliedMigration, bootstrap, checksumOf, pending, statementsOf, versionOf } from '../migrate.js';
 import { compile, type Sql } from '../sql.js';
-import { WaitingWrites } from '../write-queue.js';
-import { SqliteChannel } from './channel.js';
+import { Listeners, tellKeys, type WakeListeners } from '../wakes.js';
+import { storeClosed, WaitingWrites } from '../write-queue.js';
+import { SqliteChannel, statementYield } from './channel.js';
 import { integrityOf, LongReader } from './long-reader.js';
 import { createPrivate, SqliteConnection } from './open.js';
-import { SqliteWakes } from './wakes.js';
 
 const LOCK_WAIT_MS = 30_000;
-/** How often another process's commits are looked for while someone listens. */
-const WATCH_MS = 100;
-/** Contention that was seen counts as lasting this long. */
+/** How long contention is assumed to last once it was seen. */
 const CONTENTION_MS = 1000;
-/** A process that holds the lock for long makes a short gap now and then, in case another waits unseen. */
+/** How often a busy writer leaves a short gap, in case another process waits unseen. */
 const GAP_EVERY_MS = 100;
-/** How often the log is tried to be emptied, some 100 ms apart: a reader or another process may be in the way. */
+/** Attempts to truncate the log, some 100 ms apart: a reader or another process may block it. */
 const SCRUB_ATTEMPTS = 50;
-/** How long writers wait at most while the log is emptied. */
+/** Maximum wait of writers while the log is truncated. */
 const PAUSE_MS = 50;
 
 export async function openSqlite(file: string, options: DriverOptions): Promise<Driver> {
@@ -48,18 +54,36 @@ export async function openSqlite(file: string, options: DriverOptions): Promise<
         writer.close();
         throw error;
       });
-    // 16 MB of log before it is written back, instead of 4: pages that change often are then written back less often.
+    // Checkpoint after 16 MB of log instead of 4: pages that change often are written back less often.
     writer.exec('PRAGMA wal_autocheckpoint = 4000');
     const reader = await SqliteConnection.open(path);
     return new SqliteDriver(path, writer, reader, options);
   } catch (error) {
-    // A folder that cannot be made, a file that cannot be read or is something else: said with its name.
-    const known = error instanceof DriverError && error.kind !== 'failed';
-    if (known) throw toCairnError(error);
+    if (error instanceof DriverError && error.kind !== 'failed') throw toCairnError(error);
+    // A folder that cannot be created, or a file that is unreadable or no database: the message names the path.
     const reason = error instanceof Error ? error.message : String(error);
     throw new CairnError('STORAGE_FAILED', `the database ${path} cannot be opened: ${reason}`, undefined, error);
   }
 }
+
+/** Whether a connection sees commits of others since the last call; also true while the file cannot be read. */
+function changeDetector(connection: SqliteConnection): () => boolean {
+  let seen = 0;
+  return () => {
+    try {
+      const version = dataVersion(connection);
+      const changed = version !== seen;
+      seen = version;
+      return changed;
+    } catch {
+      // Another process recovers the file, or it is unreadable: listeners learn it from their own reads.
+      return true;
+    }
+  };
+}
+
+const dataVersion = (connection: SqliteConnection): number =>
+  connection.all<{ data_version: number }>('PRAGMA data_version')[0]!.data_version;
 
 class SqliteDriver implements Driver {
   readonly dialect = 'sqlite';
@@ -67,19 +91,19 @@ class SqliteDriver implements Driver {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
   readonly #long: LongReader;
-  /** Of its own, so that no search waits for a count. */
+  /** A thread of its own, so that no search waits for a count. */
   readonly #away: LongReader;
   readonly #options: DriverOptions;
   readonly #queue: Write[] = [];
   readonly #waiting: WaitingWrites;
-  readonly #listeners = new Set<(tenant: string | undefined) => void>();
-  readonly #wakes: SqliteWakes;
+  readonly #commitListeners: Listeners<[tenant: string | undefined]>;
+  readonly #wakeListeners: WakeListeners;
+  /** By the writing connection, so that commits of this process do not count. */
+  readonly #othersWrote: () => boolean;
   #pump: Promise<void> | undefined;
   #group: Promise<void> | undefined;
   #paused: Promise<void> | undefined;
   #snapshots: Promise<unknown> | undefined;
-  #watch: NodeJS.Timeout | undefined;
-  #seenByReader = 0;
   #seenByWriter = 0;
   #contendedUntil = 0;
   #lastGap = 0;
@@ -95,7 +119,14 @@ class SqliteDriver implements Driver {
     this.#away = new LongReader(path);
     this.#options = options;
     this.#waiting = new WaitingWrites(options.max_waiting_bytes);
-    this.#wakes = new SqliteWakes(() => this.#dataVersion(writer));
+    const committed = changeDetector(reader);
+    this.#commitListeners = new Listeners(() => {
+      if (!this.#snapshots && !this.#closed && committed()) this.#commitListeners.tell(undefined);
+    });
+    this.#othersWrote = changeDetector(writer);
+    this.#wakeListeners = new Listeners(() => {
+      if (!this.#closed && this.#othersWrote()) this.#wakeListeners.tell(undefined, undefined);
+    });
   }
 
   now(): number {
@@ -104,7 +135,7 @@ class SqliteDriver implements Driver {
 
   at(tenant: string): Query {
     return queryBy(tenant, async (query) => {
-      // A statement beside an open snapshot would see the snapshot's moment, not the newest commit.
+      // During a snapshot, the connection would read the state of the snapshot, not the newest commit.
       while (this.#snapshots) await this.#snapshots;
       return this.#readAll(query, tenant);
     });
@@ -118,7 +149,7 @@ class SqliteDriver implements Driver {
       this.#reader.run('BEGIN');
       return await read(queryBy(tenant, (query) => this.#readAll(query, tenant)));
     } finally {
-      // Whatever happens to the snapshot, those who wait for its end must not wait for ever.
+      // First of all, so that a failing COMMIT leaves nobody waiting.
       this.#snapshots = undefined;
       done();
       if (this.#reader.inTransaction) this.#reader.run('COMMIT');
@@ -129,7 +160,8 @@ class SqliteDriver implements Driver {
     const { text, params } = compile(query, 'sqlite', tenant);
     try {
       const rows = await this.#reader.read<R>(text, params);
-      if (isShareUsed()) await nextTurn();
+      const wait = statementYield();
+      if (wait) await wait;
       return rows;
     } catch (error) {
       throw readingError(error);
@@ -146,12 +178,12 @@ class SqliteDriver implements Driver {
   }
 
   away<O>(tenant: string, module: URL, input: unknown): Promise<O> {
-    if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
+    if (this.#closed) return Promise.reject(storeClosed());
     return this.#away.run<O>(module.href, tenant, input);
   }
 
   write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {
-    if (this.#closed) return Promise.reject(new CairnError('SHUTTING_DOWN', 'the store is closed'));
+    if (this.#closed) return Promise.reject(storeClosed());
     return this.#waiting.take(tenant, work, options, (write) => {
       this.#queue.push(write);
       this.#pump ??= this.#drain();
@@ -165,8 +197,8 @@ class SqliteDriver implements Driver {
   async #drain(): Promise<void> {
     try {
       while (this.#queue.length > 0) {
-        // Everyone who is ready in this turn of the event loop joins the group.
-        await new Promise((resolve) => setImmediate(resolve));
+        // All writes of this turn of the event loop join the group.
+        await nextTurn();
         while (this.#paused) await this.#paused;
         const group = this.#queue.splice(0, GROUP_LIMIT);
         let started = 0;
@@ -176,12 +208,16 @@ class SqliteDriver implements Driver {
           started = performance.now();
           return new SqliteChannel(this.#writer);
         };
-        const unreachable = (error: unknown) => {
-          for (const write of this.#queue.splice(0)) write.reject(error);
+        const host: GroupHost = {
+          journal: this.#options.journal,
+          begin,
+          committed: (tenants) => {
+            for (const tenant of tenants) this.#commitListeners.tell(tenant);
+          },
+          wake: (keys) => tellKeys(this.#wakeListeners, keys),
+          unreachable: (error) => rejectAll(this.#queue.splice(0), error),
         };
-        const { journal } = this.#options;
-        const { wake } = this.#wakes;
-        this.#group = commitGroup({ journal, begin, committed: this.#tellAll, wake, unreachable }, group);
+        this.#group = commitGroup(host, group);
         await this.#group;
         this.#commits++;
         this.#written += group.length;
@@ -192,7 +228,7 @@ class SqliteDriver implements Driver {
     }
   }
 
-  /** Takes the write lock without blocking the event loop, which also serves leases and streams. */
+  /** Takes the write lock without blocking the event loop. */
   async #lock(): Promise<void> {
     const start = performance.now();
     for (let attempt = 0; ; attempt++) {
@@ -202,22 +238,21 @@ class SqliteDriver implements Driver {
       } catch (error) {
         if (!(error instanceof DriverError) || error.kind !== 'busy') throw error;
         this.#contendedUntil = performance.now() + CONTENTION_MS;
-        if (performance.now() - start > LOCK_WAIT_MS) {
+        if (performance.now() - start > LOCK_WAIT_MS)
           throw new DriverError('busy', `another process held the write lock for ${LOCK_WAIT_MS / 1000} s`, error);
-        }
       }
-      // Short at first, since a commit takes less than a timer's millisecond; then with jitter, so that waiters spread.
-      if (attempt % 8 < 6) await new Promise((resolve) => setImmediate(resolve));
+      // Short at first, since a commit takes less than a timer's millisecond; then with jitter, to spread the waiters.
+      if (attempt % 8 < 6) await nextTurn();
       else await sleep(1 + Math.random() * Math.min(attempt / 8, 8));
     }
-    const version = this.#dataVersion(this.#writer);
+    const version = dataVersion(this.#writer);
     if (version !== this.#seenByWriter) {
       if (this.#seenByWriter > 0) this.#contendedUntil = performance.now() + CONTENTION_MS;
       this.#seenByWriter = version;
     }
   }
 
-  /** SQLite's lock is not fair: after a commit under contention, stand back for as long as the write took. */
+  /** SQLite's lock is not fair: after a commit under contention, pauses for as long as the write took. */
   async #yieldToOthers(took: number): Promise<void> {
     const now = performance.now();
     if (now < this.#contendedUntil) await sleep(Math.min(Math.max(took, 1), 50));
@@ -226,53 +261,20 @@ class SqliteDriver implements Driver {
     this.#lastGap = performance.now();
   }
 
-  #dataVersion(connection: SqliteConnection): number {
-    return connection.all<{ data_version: number }>('PRAGMA data_version')[0]!.data_version;
-  }
-
   onCommit(listener: (tenant: string | undefined) => void): () => void {
-    this.#listeners.add(listener);
-    this.#watch ??= this.#watchOthers();
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) {
-        clearInterval(this.#watch);
-        this.#watch = undefined;
-      }
-    };
+    return this.#commitListeners.listen(listener);
   }
 
   onWake(listener: WakeListener): () => void {
-    return this.#wakes.listen(listener);
+    if (this.#wakeListeners.size === 0) this.#othersWrote();
+    return this.#wakeListeners.listen(listener);
   }
-
-  #watchOthers(): NodeJS.Timeout {
-    return setInterval(() => {
-      if (this.#snapshots || this.#closed) return;
-      try {
-        const version = this.#dataVersion(this.#reader);
-        if (version === this.#seenByReader) return;
-        this.#seenByReader = version;
-      } catch {
-        // Another process recovers the file, or it cannot be read: whoever follows learns it from its own read.
-      }
-      this.#tell(undefined);
-    }, WATCH_MS).unref();
-  }
-
-  #tell(tenant: string | undefined): void {
-    for (const listener of this.#listeners) listener(tenant);
-  }
-
-  readonly #tellAll = (tenants: Iterable<string>): void => {
-    for (const tenant of tenants) this.#tell(tenant);
-  };
 
   async migrate(): Promise<MigrationReport> {
     const { schema } = this.#options;
     const version = versionOf(schema);
     try {
-      // Most starts find nothing to do, and need no lock to see it.
+      // Most starts find nothing to do, and need no lock for that.
       if ((await this.#reader.read("SELECT 1 FROM sqlite_master WHERE name = 'schema_migrations'")).length > 0) {
         const applied = await this.#reader.read<AppliedMigration>(APPLIED);
         if (pending(schema, applied, 'sqlite').length === 0) return { applied: [], version };
@@ -307,7 +309,7 @@ class SqliteDriver implements Driver {
 
   async scrub(): Promise<boolean> {
     for (let attempt = 1; attempt <= SCRUB_ATTEMPTS; attempt++) {
-      // On the thread, and most of it beside the writers; the second time only what came meanwhile.
+      // On the thread, beside the writers; the second one has only the pages written meanwhile.
       await this.#long.all('PRAGMA wal_checkpoint(PASSIVE)', []);
       await this.#long.all('PRAGMA wal_checkpoint(PASSIVE)', []);
       if (await this.#betweenGroups(() => this.#truncateLog())) return true;
@@ -321,18 +323,15 @@ class SqliteDriver implements Driver {
     return row!.busy === 0;
   }
 
-  /**
-   * Runs while this process writes nothing: one that writes without a pause would else never let go of the lock. If it
-   * takes longer than a moment, the writers go on beside it.
-   */
+  /** Pauses the writers of this process, at most for `PAUSE_MS`: otherwise they might never leave the lock free. */
   async #betweenGroups<T>(work: () => Promise<T>): Promise<T> {
     while (this.#paused) await this.#paused;
-    let goOn = () => {};
-    const pause = new Promise<void>((resolve) => (goOn = resolve));
+    let resume = () => {};
+    const pause = new Promise<void>((resolve) => (resume = resolve));
     this.#paused = pause;
     const release = () => {
       if (this.#paused === pause) this.#paused = undefined;
-      goOn();
+      resume();
     };
     await this.#group?.catch(() => undefined);
     const tooLong = setTimeout(release, PAUSE_MS);
@@ -355,19 +354,19 @@ class SqliteDriver implements Driver {
 
   close(): Promise<void> {
     this.#closed ??= (async () => {
-      clearInterval(this.#watch);
-      this.#wakes.close();
+      this.#commitListeners.stop();
+      this.#wakeListeners.stop();
       while (this.#pump) await this.#pump;
       while (this.#snapshots) await this.#snapshots;
       await this.#long.close();
       await this.#away.close();
       this.#reader.close();
-      // The twin on Node 20 leaves the log behind when it closes. Emptied, it takes nothing with it if only the
-      // file is copied. Another process that is still at work makes this do less, and that is fine.
+      // The library for Node 20 leaves the log behind at close. Truncated, nothing is lost if only the file is copied.
+      // Another open process limits the effect, which does no harm.
       try {
         this.#writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       } catch {
-        // The log stays and is read by whoever opens the file next.
+        // The log stays; the next process that opens the file reads it.
       }
       this.#writer.close();
     })();

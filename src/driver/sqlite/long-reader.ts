@@ -1,4 +1,4 @@
-/** Reads that may be long, on a thread with a connection of its own, so that the event loop stays free. */
+/** Long reads on a thread with its own connection, so that the event loop stays free. */
 import type { Worker } from 'node:worker_threads';
 import { CairnError } from '../../kernel/index.js';
 import type { BoundParam } from '../sql.js';
@@ -9,7 +9,7 @@ export type LongTask =
   | { text: string; params: readonly BoundParam[] }
   | { module: string; tenant: string; input: unknown };
 export type LongAnswer = { id: number; result: unknown } | { id: number; error: string };
-/** Each keeps what it asks in memory. */
+/** Bounds the memory of waiting reads. */
 const MAX_WAITING = 1000;
 type Waiting = { resolve: (result: unknown) => void; reject: (error: unknown) => void };
 
@@ -33,7 +33,7 @@ export class LongReader {
 
   async #ask(task: LongTask): Promise<unknown> {
     if (this.#waiting.size >= MAX_WAITING)
-      throw new CairnError('OVERLOADED', `${MAX_WAITING} long reads wait already: try again later`);
+      throw new CairnError('OVERLOADED', `${MAX_WAITING} long reads are already waiting: try again later`);
     const worker = (this.#worker ??= this.#start());
     const id = ++this.#next;
     return new Promise((resolve, reject) => {
@@ -52,13 +52,12 @@ export class LongReader {
       if ('result' in answer) waiting?.resolve(answer.result);
       else waiting?.reject(new CairnError('STORAGE_FAILED', answer.error));
     });
-    // It tells of its end twice when it fails: by then another may be at work.
+    // A failing thread emits both events; a new one may have started in between.
     const ended = (reason: unknown) => {
       if (this.#worker !== worker) return;
       this.#worker = undefined;
-      for (const { reject } of this.#waiting.values()) {
+      for (const { reject } of this.#waiting.values())
         reject(new CairnError('STORAGE_FAILED', `the reading thread ended: ${String(reason)}`));
-      }
       this.#waiting.clear();
     };
     worker.on('error', ended);
@@ -72,8 +71,8 @@ export class LongReader {
 }
 
 /**
- * What SQLite finds wrong with a file. On a connection of its own: one that has read the full-text index before would
- * check it by the structure that it had then, and report pieces that were merged since as lost.
+ * Problems that SQLite finds in a file. On a new connection: one that has read the full-text index before would check
+ * the structure of that time, and report segments merged since as lost.
  */
 export async function integrityOf(path: string): Promise<string[]> {
   const reader = new LongReader(path);

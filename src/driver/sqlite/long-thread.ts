@@ -1,4 +1,4 @@
-/** The thread behind sqlite-long.ts. One task after another: a module reads in a transaction. */
+/** The thread of `LongReader`: runs one task after another, a module in a transaction. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type AwayModule, queryBy } from '../driver.js';
 import { compile } from '../sql.js';
@@ -15,7 +15,7 @@ const queryOf = (tenant: string) =>
 
 const modules = new Map<string, AwayModule>();
 
-/** Kept: to import what is imported already takes a while, too. */
+/** Cached: even a repeated import takes a while. */
 async function moduleAt(url: string): Promise<AwayModule> {
   const known = modules.get(url) ?? ((await import(url)) as AwayModule);
   modules.set(url, known);
@@ -32,7 +32,7 @@ async function perform(task: LongTask): Promise<unknown> {
       connection.exec('COMMIT');
     }
   }
-  // Copied to plain objects: rows without a prototype do not travel between threads on every version.
+  // As plain objects: some versions cannot post rows without a prototype.
   return (await connection.read<object>(task.text, task.params)).map((row) => ({ ...row }));
 }
 

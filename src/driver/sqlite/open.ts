@@ -1,13 +1,13 @@
-/** Opens an SQLite file with the DatabaseSync API: Node's own where it is stable, a prebuilt twin on Node 20. */
+/** SQLite connections, by Node's DatabaseSync or a prebuilt library with the same API on Node 20. */
 import { closeSync, openSync } from 'node:fs';
 import { DriverError } from '../driver.js';
 import { sleep } from '../group.js';
 import type { Param } from '../sql.js';
 
-/** What is used of the API, which both libraries share. */
+/** The used part of the API of both libraries. */
 interface Statement {
-  all(...params: (string | number | null)[]): unknown[];
-  run(...params: (string | number | null)[]): { changes: number | bigint };
+  all(...params: Bound[]): unknown[];
+  run(...params: Bound[]): { changes: number | bigint };
 }
 interface Database {
   readonly isTransaction: boolean;
@@ -15,18 +15,16 @@ interface Database {
   prepare(text: string): Statement;
   close(): void;
 }
+type Bound = string | number | null;
 type DatabaseConstructor = new (path: string, options: { timeout: number }) => Database;
 
 let loaded: Promise<DatabaseConstructor> | undefined;
-
-const databaseClass = (): Promise<DatabaseConstructor> => (loaded ??= load());
 
 async function load(): Promise<DatabaseConstructor> {
   const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
   const builtIn = major > 22 || (major === 22 && minor >= 13);
   const name = builtIn ? 'node:sqlite' : '@photostructure/sqlite';
-  // Node 22 says at the import that its SQLite is experimental. What is used here is tested, and a user of Cairn
-  // can do nothing about it.
+  // Suppresses the warning of Node 22 that its SQLite is experimental: the used part is tested.
   const emitWarning = process.emitWarning;
   process.emitWarning = ((warning: string | Error, ...rest: []) => {
     if (!String(warning).startsWith('SQLite is an experimental')) emitWarning(warning, ...rest);
@@ -40,20 +38,20 @@ async function load(): Promise<DatabaseConstructor> {
 }
 
 /**
- * Makes the file readable by its owner alone; SQLite gives its log the same mode. Only a file that is not there is opened:
- * closing one that is would drop the locks that this process holds on it. What else fails, SQLite says in its own words.
+ * Creates the file readable by its owner alone; SQLite gives its log the same mode. Never opens an existing file, since
+ * closing it would drop the locks of this process. SQLite reports other errors.
  */
 export function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch {
-    // It is there, or cannot be made.
+    // It exists, or cannot be created.
   }
 }
 
 const STATEMENT_LIMIT = 1000;
-/** How often what met a lock is tried again, some 12 ms apart. */
-const PATIENCE = 1000;
+/** Retries of a locked statement, some 12 ms apart. */
+const LOCK_RETRIES = 1000;
 
 /** One connection with its prepared statements. Synchronous: SQLite is. */
 export class SqliteConnection {
@@ -65,16 +63,11 @@ export class SqliteConnection {
   }
 
   static async open(path: string): Promise<SqliteConnection> {
-    const DatabaseSync = await databaseClass();
-    let connection: SqliteConnection;
+    const DatabaseSync = await (loaded ??= load());
+    const connection = new SqliteConnection(translated(() => new DatabaseSync(path, { timeout: 0 })));
     try {
-      connection = new SqliteConnection(new DatabaseSync(path, { timeout: 0 }));
-    } catch (error) {
-      throw translate(error);
-    }
-    try {
-      // FULL: a commit is on the disk before it is acknowledged. secure_delete: what is erased is overwritten.
-      // cache_size: 16 MiB, so that a read of a few megabytes is not one of the file every time.
+      // FULL: a commit is on disk before it is acknowledged. secure_delete: erased content is overwritten.
+      // cache_size: 16 MiB, so that reads of a few megabytes come from memory.
       for (const pragma of ['synchronous = FULL', 'foreign_keys = ON', 'secure_delete = ON', 'cache_size = -16384']) {
         await connection.patiently(() => connection.exec(`PRAGMA ${pragma}`));
       }
@@ -85,16 +78,13 @@ export class SqliteConnection {
     }
   }
 
-  /**
-   * For the moments in which even a read meets a lock: another process opens the file for the first time, recovers
-   * it after a crash, or is the last one to close it.
-   */
+  /** For moments when even reads are locked out: another process creates the file, recovers it, or closes it last. */
   async patiently<T>(action: () => T): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return action();
       } catch (error) {
-        if (!(error instanceof DriverError) || error.kind !== 'busy' || attempt > PATIENCE) throw error;
+        if (!(error instanceof DriverError) || error.kind !== 'busy' || attempt > LOCK_RETRIES) throw error;
       }
       await sleep(5 + Math.random() * 15);
     }
@@ -110,27 +100,15 @@ export class SqliteConnection {
   }
 
   exec(text: string): void {
-    try {
-      this.#db.exec(text);
-    } catch (error) {
-      throw translate(error);
-    }
+    translated(() => this.#db.exec(text));
   }
 
   all<R>(text: string, params: readonly Param[] = []): R[] {
-    try {
-      return this.#prepare(text).all(...bind(params)) as R[];
-    } catch (error) {
-      throw translate(error);
-    }
+    return translated(() => this.#prepare(text).all(...bind(params)) as R[]);
   }
 
   run(text: string, params: readonly Param[] = []): number {
-    try {
-      return Number(this.#prepare(text).run(...bind(params)).changes);
-    } catch (error) {
-      throw translate(error);
-    }
+    return translated(() => Number(this.#prepare(text).run(...bind(params)).changes));
   }
 
   get inTransaction(): boolean {
@@ -145,7 +123,7 @@ export class SqliteConnection {
   #prepare(text: string) {
     let statement = this.#statements.get(text);
     if (!statement) {
-      // Shapes of statements are few; the bound is against a defect, not a habit.
+      // Never reached without a defect: there are few shapes of statements.
       if (this.#statements.size >= STATEMENT_LIMIT) this.#statements.clear();
       statement = this.#db.prepare(text);
       this.#statements.set(text, statement);
@@ -154,38 +132,31 @@ export class SqliteConnection {
   }
 }
 
-function bind(params: readonly Param[]): (string | number | null)[] {
-  for (let i = 0; i < params.length; i++) {
-    if (typeof params[i] === 'object' && params[i] !== null) {
-      return params.map((param) =>
-        typeof param === 'object' && param !== null ? JSON.stringify(param) : (param as string | number | null),
-      );
-    }
-  }
-  return params as (string | number | null)[];
+function bind(params: readonly Param[]): Bound[] {
+  const isList = (param: Param | undefined) => typeof param === 'object' && param !== null;
+  return (params.some(isList) ? params.map((one) => (isList(one) ? JSON.stringify(one) : one)) : params) as Bound[];
 }
 
-const PRIMARY = 0xff;
+/** By primary result code. */
+const KINDS: Readonly<Record<number, DriverError['kind']>> = {
+  5: 'busy', // BUSY
+  6: 'busy', // LOCKED
+  8: 'failed', // READONLY
+  10: 'failed', // IOERR
+  11: 'failed', // CORRUPT
+  13: 'full', // FULL
+  14: 'failed', // CANTOPEN
+  19: 'constraint', // CONSTRAINT
+  26: 'failed', // NOTADB
+};
 
-function translate(error: unknown): unknown {
-  const code = (error as { errcode?: number }).errcode;
-  if (typeof code !== 'number') return error;
-  const message = (error as Error).message;
-  switch (code & PRIMARY) {
-    case 5: // BUSY
-    case 6: // LOCKED
-      return new DriverError('busy', message, error);
-    case 13: // FULL
-      return new DriverError('full', message, error);
-    case 10: // IOERR
-    case 8: // READONLY
-    case 11: // CORRUPT
-    case 14: // CANTOPEN
-    case 26: // NOTADB
-      return new DriverError('failed', message, error);
-    case 19: // CONSTRAINT
-      return new DriverError('constraint', message, error);
-    default:
-      return error;
+/** Runs a call of the library, and turns its errors into DriverErrors. */
+function translated<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    const { errcode, message } = error as { errcode?: unknown; message: string };
+    const kind = typeof errcode === 'number' ? KINDS[errcode & 0xff] : undefined;
+    throw kind ? new DriverError(kind, message, error) : error;
   }
 }

@@ -1,16 +1,16 @@
-/** JSON as Cairn keeps it: what may be in it, how deep, and the zod schemas that check it without copying. */
+/** JSON as Cairn stores it: limits, and zod schemas that check without copying. */
 import { z } from 'zod';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
-/** JSON as callers give it: lists may be read-only, and a member that is undefined is left out. */
+/** JSON from callers: lists may be read-only, undefined members are dropped. */
 export type JsonInput = null | boolean | number | string | readonly JsonInput[] | JsonObjectInput;
 export type JsonObjectInput = { readonly [key: string]: JsonInput | undefined };
 
 export const MAX_DEPTH = 64;
 
-/** Says what is wrong with a value, or nothing. Walks values that both databases must give back unaltered. */
+/** The reason why a database could not return a value unaltered, if there is one. */
 export function jsonFault(value: unknown, depth = 0, path = ''): string | undefined {
   switch (typeof value) {
     case 'string':
@@ -34,9 +34,8 @@ export function jsonFault(value: unknown, depth = 0, path = ''): string | undefi
     return undefined;
   }
   const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) {
+  if (prototype !== Object.prototype && prototype !== null)
     return `${at(path)} is not a plain object: convert it to JSON first`;
-  }
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key];
     // An absent member and an undefined one are the same on the wire.
@@ -60,13 +59,11 @@ const refuse = (fault: string | undefined, ctx: z.RefinementCtx) => {
   if (fault) ctx.addIssue({ code: 'custom', message: fault });
 };
 
-/** Any JSON value. */
 export const jsonValue = z
   .unknown()
-  .superRefine((value, ctx) => refuse(value === undefined ? 'a value is needed' : jsonFault(value), ctx))
+  .superRefine((value, ctx) => refuse(value === undefined ? 'is required' : jsonFault(value), ctx))
   .meta({ description: 'any JSON value' }) as unknown as z.ZodType<Json, JsonInput>;
 
-/** A JSON object with members of any kind. */
 export const jsonObject = z
   .unknown()
   .superRefine((value, ctx) =>
@@ -81,7 +78,7 @@ export const jsonObject = z
   )
   .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject, JsonObjectInput>;
 
-/** A string that both databases can hold. One that must not be empty must have something to read in it as well. */
+/** A string that both databases can store. With a minimum length it must not be blank either. */
 export const text = (max: number, min = 0) => {
   const bounded = z.string().min(min).max(max);
   return (min === 0 ? bounded : bounded.regex(/\S/, 'must not be blank')).refine(
@@ -90,22 +87,22 @@ export const text = (max: number, min = 0) => {
   );
 };
 
-/** The calls of tools beside a text: a list, or one call. */
+/** Tool calls of a message: a list, or one call. */
 export const toolCalls = z.union([z.array(jsonObject).max(1000), jsonObject], {
   error: 'must be an object or a list of objects',
 });
 
-/** What tools answered: a list of anything, or one object. */
+/** Tool results: a list of any values, or one object. */
 export const toolResults = z.union([z.array(jsonValue).max(1000), jsonObject], {
   error: 'must be a list or an object',
 });
 
-export const MAX_METADATA_BYTES = 64 * 1024;
+const MAX_METADATA_BYTES = 64 * 1024;
 
-/** Kept beside rows that are written often, so it is smaller than what a card takes. */
+/** Stored in rows that are written often, so its limit is lower than that of a card. */
 export const smallMetadata = jsonObject
   .superRefine((value, ctx) => {
-    // What is not JSON is refused already; a value that cannot be measured must not end the check.
+    // `jsonObject` has already reported a value that is not JSON; measuring it must not throw.
     const bytes = new TextEncoder().encode(JSON.stringify(value) ?? '').length;
     if (bytes > MAX_METADATA_BYTES)
       ctx.addIssue({ code: 'custom', message: `is ${bytes} bytes, the limit is ${MAX_METADATA_BYTES}` });

@@ -1,4 +1,4 @@
-/** JSON for files: two spaces, the members of a schema in its order, free ones by name. The same value, the same bytes. */
+/** JSON for files: two spaces, members in the order of the schema, then others by name. Equal values, equal bytes. */
 import { z } from 'zod';
 
 export const stableJson = (schema: z.ZodType, value: unknown): string =>
@@ -21,7 +21,7 @@ function arranged(schema: z.ZodType | undefined, value: unknown): unknown {
       Object.hasOwn(shape, name) ? shape[name] : others,
       (value as Record<string, unknown>)[name],
     );
-    // A member may be called __proto__, which an assignment would take for something else.
+    // An assignment to __proto__ would set the prototype.
     Object.defineProperty(made, name, { value: member, enumerable: true });
   }
   return made;

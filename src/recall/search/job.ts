@@ -61,8 +61,8 @@ const ENOUGH = 300;
 /** Of so many candidates it is looked whether others are to have their turn. */
 const MANY = 64;
 
-/** What is made of an answer takes a while, and several may come at once: each has its turn. */
-function inTurn(query: Query): Query {
+/** A query that yields after each read: processing the rows takes a while, and several reads may return at once. */
+function yieldingQuery(query: Query): Query {
   const giveWay = givingWay();
   return queryBy(query.tenant, async (one) => {
     const rows = await query.all(one);
@@ -72,7 +72,7 @@ function inTurn(query: Query): Query {
 }
 
 export async function run(reader: Query, input: unknown): Promise<SearchAnswer> {
-  const query = inTurn(reader);
+  const query = yieldingQuery(reader);
   const { scope_id, ...given } = input as SearchRequest;
   const { place } = given;
   const [extent, marks] = await Promise.all([
