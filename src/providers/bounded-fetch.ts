@@ -1,11 +1,10 @@
-/** fetch, with a limit to what is read of an answer: what exceeds it is left, and its connection ended. */
+/** fetch with a limit on the answer: a longer answer fails, and its connection is closed. */
 import { modelFailure } from './model-failure.js';
 
-/** Many times what any answer has that is asked for. */
-export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export const boundedFetch: typeof fetch = async (input, init) => {
-  // The key must not travel on to another place.
+  // Refuses redirects: they would send the key to another host.
   const response = await fetch(input, { ...init, redirect: 'error' });
   const { body, status, statusText, headers } = response;
   if (!body) return response;

@@ -1,25 +1,25 @@
-/** A provider that fails again and again is left alone for a while, so that nobody waits for it in vain. */
+/** Circuit breaker: stops calling a provider that keeps failing, so that no caller waits for it. */
 
-/** After so many failures in a row it is not asked for so long; then one asks, and the others wait for what comes of it. */
-const FAILURES = 3;
-const REST_MS = 60_000;
+/** This many failures in a row open the breaker; after the pause one caller tries, and the others are still refused. */
+const MAX_FAILURES = 3;
+const PAUSE_MS = 60_000;
 
 export class Breaker {
   readonly #now: () => number;
   #failures = 0;
   #reason = '';
-  #until = Number.NEGATIVE_INFINITY;
+  #paused_until = Number.NEGATIVE_INFINITY;
   #trying = false;
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Why it is not to be asked, if so. Whoever is not refused says what came of it. */
+  /** Why the provider must not be called; undefined if it may be. The caller then reports the outcome. */
   refusal(): string | undefined {
-    if (this.#failures < FAILURES) return undefined;
-    if (this.#trying || this.#now() < this.#until)
-      return `it failed ${this.#failures} times in a row, and is not asked for a while: ${this.#reason}`;
+    if (this.#failures < MAX_FAILURES) return undefined;
+    if (this.#trying || this.#now() < this.#paused_until)
+      return `it failed ${this.#failures} times in a row and is not called for a while: ${this.#reason}`;
     this.#trying = true;
     return undefined;
   }
@@ -29,15 +29,15 @@ export class Breaker {
     this.#trying = false;
   }
 
-  /** By a reason that is fit to be kept. */
+  /** `reason` goes into logs and rows: it must hold no key and no text that was sent. */
   failed(reason: string): void {
     this.#failures++;
     this.#reason = reason;
     this.#trying = false;
-    this.#until = this.#now() + REST_MS;
+    this.#paused_until = this.#now() + PAUSE_MS;
   }
 
-  /** It was asked, and nothing is known of it: whoever asked went away, or had no time. */
+  /** The call ended without an outcome: its caller went away or ran out of time. */
   leftOpen(): void {
     this.#trying = false;
   }

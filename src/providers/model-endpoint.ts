@@ -1,4 +1,4 @@
-/** Asks a language model over HTTP, with a time limit and a few attempts. The packages for it are optional. */
+/** Calls a language model over HTTP, with a timeout and retries. The packages for it are optional peers. */
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { anySignal } from '../kernel/index.js';
@@ -7,26 +7,17 @@ import { countOf, type ProviderCost } from './cost.js';
 import { failureReason, modelFailure, readFailure } from './model-failure.js';
 import type { ModelSettings } from './model-settings.js';
 
-export interface ModelQuestion<T> {
+interface ModelQuestion<T> {
   readonly instructions: string;
   readonly material: string;
   readonly max_output_tokens: number;
-  /** Where given, the answer is JSON of this form. */
+  /** Schema of a JSON answer. */
   readonly schema?: z.ZodType;
-  /** Takes the answer, or throws a `nonsense` failure, after which it is asked again. */
+  /** Parses the answer; a `nonsense` failure thrown here is retried. */
   readonly read: (text: string) => T | Promise<T>;
 }
 
-export interface ModelAnswer<T> {
-  readonly value: T;
-  readonly cost: ProviderCost;
-}
-
-interface Spent {
-  input_tokens: number;
-  output_tokens: number;
-  attempts: number;
-}
+type Spent = { -readonly [K in 'input_tokens' | 'output_tokens' | 'attempts']: ProviderCost[K] };
 
 const FIRST_WAIT_MS = 200;
 
@@ -39,8 +30,8 @@ export class ModelEndpoint {
     this.settings = settings;
   }
 
-  /** Fails with MODEL_FAILED, which says why and what it cost; or with the caller's reason once his signal is aborted. */
-  async ask<T>(question: ModelQuestion<T>, signal?: AbortSignal): Promise<ModelAnswer<T>> {
+  /** Fails with MODEL_FAILED, with reason and cost in its details, or with the reason of an aborted `signal`. */
+  async ask<T>(question: ModelQuestion<T>, signal?: AbortSignal): Promise<{ value: T; cost: ProviderCost }> {
     const started = performance.now();
     const deadline = AbortSignal.timeout(this.settings.timeout_ms);
     const either = signal ? anySignal([signal, deadline]) : deadline;
@@ -52,7 +43,7 @@ export class ModelEndpoint {
       duration_ms: Math.round(performance.now() - started),
     });
     for (;;) {
-      let failure: { error: Error; wait_ms: number } | undefined;
+      let failure: ReturnType<typeof this.failed>;
       try {
         return { value: await this.attempt(question, spent, either), cost: cost() };
       } catch (error) {
@@ -60,10 +51,9 @@ export class ModelEndpoint {
         if (deadline.aborted) throw this.timedOut(cost());
         failure = this.failed(error, spent.attempts, cost());
       }
-      if (failure.wait_ms < 0) throw failure.error;
       const left_ms = this.settings.timeout_ms - (performance.now() - started);
-      // It would only be told too late.
-      if (failure.wait_ms >= left_ms) throw failure.error;
+      // A wait beyond the deadline would only delay the error.
+      if (failure.wait_ms < 0 || failure.wait_ms >= left_ms) throw failure.error;
       await setTimeout(failure.wait_ms, undefined, { signal: either }).catch(() => {
         signal?.throwIfAborted();
         throw this.timedOut(cost());
@@ -73,10 +63,8 @@ export class ModelEndpoint {
 
   private async attempt<T>(question: ModelQuestion<T>, spent: Spent, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
-    const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await packageOf(
-      this.settings.kind,
-      () => import('ai'),
-    );
+    const { kind, structured_outputs } = this.settings;
+    const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await packageOf(kind, () => import('ai'));
     const model = await languageModel(this.settings);
     const { schema } = question;
     spent.attempts += 1;
@@ -89,20 +77,21 @@ export class ModelEndpoint {
         maxOutputTokens: question.max_output_tokens,
         maxRetries: 0,
         abortSignal: signal,
-        ...(schema && this.settings.structured_outputs
-          ? // Only its form is asked for here: what comes is checked when it is read.
+        ...(schema && structured_outputs
+          ? // The schema only guides the model: `read` validates the answer.
             { output: Output.object({ schema: jsonSchema(z.toJSONSchema(schema) as object) }) }
           : {}),
       });
       text = result.text;
       addUsage(spent, result.usage);
     } catch (error) {
-      // It answered, but not with JSON alone: perhaps there is some in it.
+      // The answer is not JSON alone, but may contain JSON.
       if (!NoObjectGeneratedError.isInstance(error)) throw error;
       text = error.text ?? '';
       addUsage(spent, error.usage);
     }
-    return question.read(withoutThoughts(text));
+    // Reasoning models put their thoughts before the answer.
+    return question.read(text.replace(/^\s*<think>[\s\S]*?<\/think>/i, '').trim());
   }
 
   private timedOut(cost: ProviderCost): Error {
@@ -110,18 +99,18 @@ export class ModelEndpoint {
     return modelFailure('timeout', `${this.name} gave no answer within ${timeout_ms} ms`, { cost });
   }
 
-  /** The failure as it is told, and how long to wait before the next attempt; negative when there is none. */
+  /** The error to throw, and the delay before the next attempt; negative if there is none. */
   private failed(error: unknown, attempts: number, cost: ProviderCost): { error: Error; wait_ms: number } {
     const own = ownFailure(error);
     if (own?.reason === 'not_installed') return { error: own.error, wait_ms: -1 };
     const { reason, message, retryable, wait_ms } = own ?? readFailure(error);
-    const told = modelFailure(reason, `${this.name} ${message}`, { cost });
-    if (!retryable || attempts > this.settings.max_retries) return { error: told, wait_ms: -1 };
-    return { error: told, wait_ms: wait_ms ?? FIRST_WAIT_MS * 2 ** (attempts - 1) * (0.75 + Math.random() / 2) };
+    const failure = modelFailure(reason, `${this.name} ${message}`, { cost });
+    if (!retryable || attempts > this.settings.max_retries) return { error: failure, wait_ms: -1 };
+    return { error: failure, wait_ms: wait_ms ?? FIRST_WAIT_MS * 2 ** (attempts - 1) * (0.75 + Math.random() / 2) };
   }
 }
 
-/** A failure that was made here, perhaps within another: by what read the answer, or since a package is missing. */
+/** Cairn's own failure in the chain of causes: an unusable answer, or a missing package. */
 function ownFailure(error: unknown) {
   let own = error as Error;
   for (let depth = 0; depth < 5 && failureReason(own) === undefined && own?.cause; depth++) own = own.cause as Error;
@@ -138,13 +127,10 @@ function addUsage(
   spent.output_tokens += countOf(usage?.outputTokens);
 }
 
-/** What models that think aloud put before their answer. */
-const withoutThoughts = (text: string): string => text.replace(/^\s*<think>[\s\S]*?<\/think>/i, '').trim();
-
 async function languageModel({ kind, base_url, model, api_key, structured_outputs }: ModelSettings) {
   if (kind === 'anthropic') {
     const { createAnthropic } = await packageOf(kind, () => import('@ai-sdk/anthropic'));
-    // Never left out: a key of the environment would go to whatever address is set.
+    // Without apiKey the SDK would send a key from the environment to base_url.
     return createAnthropic({ baseURL: base_url, apiKey: api_key ?? 'none', fetch: boundedFetch })(model);
   }
   const { createOpenAICompatible } = await packageOf(kind, () => import('@ai-sdk/openai-compatible'));
@@ -157,16 +143,13 @@ async function languageModel({ kind, base_url, model, api_key, structured_output
   }).chatModel(model);
 }
 
-/**
- * Loads what it takes to ask. That keeps the event loop busy for a while, so it is done before there are writes that
- * would wait for it. What is missing is told to whoever asks.
- */
+/** Loads the packages at open, since that blocks the event loop. A missing one is reported by the first call. */
 export async function loadPackages(kind: ModelSettings['kind']): Promise<void> {
   const endpoint = kind === 'anthropic' ? import('@ai-sdk/anthropic') : import('@ai-sdk/openai-compatible');
   await Promise.allSettled([import('ai'), endpoint]);
 }
 
-/** A package that does not come with Cairn. */
+/** Loads an optional package. */
 export async function packageOf<T>(kind: ModelSettings['kind'], load: () => Promise<T>): Promise<T> {
   try {
     return await load();

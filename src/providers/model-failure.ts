@@ -1,12 +1,9 @@
-/** What goes wrong with a model endpoint, in words that hold neither a key nor what was sent. */
+/** Failures of a model endpoint. No message holds a key or a text that was sent. */
 import { CairnError } from '../kernel/index.js';
 import { costFrom, memberOf, type ProviderCost } from './cost.js';
 
-/**
- * not_installed: the packages are missing. timeout: no answer in time. unavailable: it cannot be reached, or is
- * overloaded. refused: it does not take the request. nonsense: its answer is of no use.
- */
-export type ModelFailureReason = 'not_installed' | 'timeout' | 'unavailable' | 'refused' | 'nonsense';
+/** `unavailable`: unreachable or overloaded. `refused`: the request was rejected. `nonsense`: the answer is unusable. */
+type ModelFailureReason = 'not_installed' | 'timeout' | 'unavailable' | 'refused' | 'nonsense';
 
 export const modelFailure = (
   reason: ModelFailureReason,
@@ -14,15 +11,14 @@ export const modelFailure = (
   details: Readonly<Record<string, unknown>> = {},
 ): CairnError => new CairnError('MODEL_FAILED', message, { reason, ...details });
 
-export function failureReason(error: unknown): ModelFailureReason | undefined {
-  return error instanceof CairnError && error.code === 'MODEL_FAILED'
+export const failureReason = (error: unknown): ModelFailureReason | undefined =>
+  error instanceof CairnError && error.code === 'MODEL_FAILED'
     ? (error.details?.reason as ModelFailureReason | undefined)
     : undefined;
-}
 
-/** A failure whose message was written here: it holds nothing of what was worked on. */
+/** A failure whose message is safe to store: it quotes no input. */
 export class PlainFailure extends Error {
-  /** Of an answer that is of no use. */
+  /** The cost of an unusable answer. */
   readonly cost: ProviderCost | undefined;
 
   constructor(message: string, cost?: ProviderCost) {
@@ -31,16 +27,14 @@ export class PlainFailure extends Error {
   }
 }
 
-/** What was spent before it failed. */
 export function costOfFailure(error: unknown): ProviderCost | undefined {
-  const told = memberOf(error, 'cost') ?? memberOf(memberOf(error, 'details'), 'cost');
-  return told === undefined || told === null ? undefined : costFrom(told);
+  const reported = memberOf(error, 'cost') ?? memberOf(memberOf(error, 'details'), 'cost') ?? undefined;
+  return reported === undefined ? undefined : costFrom(reported);
 }
 
-const NAME = /^\w{1,60}$/;
 const MAX_REASON = 500;
 
-/** A reason as it can be kept anywhere. */
+/** A reason on one line of bounded length, valid in any column. */
 export const plainReason = (text: string): string =>
   text
     .slice(0, 4 * MAX_REASON)
@@ -48,51 +42,49 @@ export const plainReason = (text: string): string =>
     .slice(0, MAX_REASON)
     .toWellFormed();
 
-/** What a failure says of itself, fit to be kept: the words of others may repeat what they were given, so these are left out. */
+/** The reason of a failure, safe to store: a foreign message may quote its input, so only its code or name is used. */
 export function reasonOf(error: unknown): string {
   if (isOwn(error)) return plainReason(error.message);
-  const known = [memberOf(error, 'code'), memberOf(error, 'name')].find(
-    (one) => typeof one === 'string' && NAME.test(one),
-  );
+  const names = [memberOf(error, 'code'), memberOf(error, 'name')];
+  const known = names.find((name) => typeof name === 'string' && /^\w{1,60}$/.test(name));
   return `it failed with ${known ?? 'an error'}`;
 }
 
-/** Whether its message was written here. */
+/** Whether Cairn wrote the message. */
 function isOwn(error: unknown): error is Error {
   try {
     const own = error instanceof PlainFailure || failureReason(error) !== undefined;
     return own && typeof (error as Error).message === 'string';
   } catch {
-    // What cannot even be looked at was made by another.
+    // A foreign object whose getters throw.
     return false;
   }
 }
 
-interface CallFailure {
-  readonly statusCode?: number;
-  readonly isRetryable?: boolean;
-  readonly responseHeaders?: Readonly<Record<string, string>>;
-}
+type Headers = Readonly<Record<string, string>> | undefined;
 
-/** How a request failed, whether another may do better, and how long the endpoint asks to wait. */
+/** Why a request failed, whether a retry may succeed, and the delay that the endpoint asked for. */
 export function readFailure(error: unknown): {
   reason: ModelFailureReason;
   message: string;
   retryable: boolean;
   wait_ms: number | undefined;
 } {
-  const { statusCode, isRetryable, responseHeaders } = (error ?? {}) as CallFailure;
-  const status = statusCode === undefined ? '' : ` with status ${statusCode}`;
+  const { statusCode, isRetryable, responseHeaders } = (error ?? {}) as {
+    statusCode?: number;
+    isRetryable?: boolean;
+    responseHeaders?: Headers;
+  };
   const retryable = isRetryable ?? statusCode === undefined;
   return {
     reason: retryable ? 'unavailable' : 'refused',
-    message: statusCode === undefined ? 'could not be reached' : `answered${status}`,
+    message: statusCode === undefined ? 'could not be reached' : `answered with status ${statusCode}`,
     retryable,
     wait_ms: askedWait(responseHeaders),
   };
 }
 
-function askedWait(headers: Readonly<Record<string, string>> | undefined): number | undefined {
+function askedWait(headers: Headers): number | undefined {
   const ms = Number(headers?.['retry-after-ms']);
   if (Number.isFinite(ms) && ms >= 0 && headers?.['retry-after-ms']) return ms;
   const after = headers?.['retry-after'];

@@ -1,4 +1,4 @@
-/** How a model endpoint is reached, and how much it may take. */
+/** Settings of a model endpoint, validated. */
 import { z } from 'zod';
 import { text } from '../kernel/contract.js';
 import { parseAs } from '../kernel/index.js';
