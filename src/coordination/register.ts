@@ -13,7 +13,7 @@ import { checkLockGuard, checkTurnGuard } from './guards/guards.js';
 import { expireHandoff } from './handoffs/expiry.js';
 import { expireLock } from './locks/queue.js';
 import { releaseHeldBy } from './locks/service.js';
-import { deliveryOver, releaseDeliveriesOf } from './messages/expiry.js';
+import { expireDelivery, releaseDeliveriesOf } from './messages/expiry.js';
 import { deleteTasks, taskFinishing } from './tasks/ending.js';
 
 expiries.fill('agent_turn', expireTurn);
@@ -22,7 +22,7 @@ expiries.fill('batch', expireBatch);
 expiries.fill('delegation', expireDelegation);
 expiries.fill('handoff', expireHandoff);
 expiries.fill('lock', (work, lease) => expireLock(work, lease.subject_id));
-expiries.fill('message', deliveryOver);
+expiries.fill('message', expireDelivery);
 
 writeGuards.fill('agent_turn', checkTurnGuard);
 writeGuards.fill('lock', checkLockGuard);

@@ -4,6 +4,7 @@ import { makes, operation, reads, writes } from '../../engine/contract.js';
 import { anyId, profileName, uuid } from '../../kernel/contract.js';
 import { batch, dispatchAnswer, waitMs } from '../agent-turns/model.js';
 import { handoverChoice } from '../handovers/model.js';
+import { EXAMPLE_ID, PARTY_READ } from '../party-operations.js';
 import { instruction, packArguments, packed, task } from './model.js';
 
 /** Packing creates cards from cards that the packing agent may read. */
@@ -85,16 +86,13 @@ export const pmo = {
     example: { tasks: [{ target_strategy: 'new', target_ref: 'researcher', instruction: 'Look it up.' }] },
   }),
   batch: operation({
-    method: 'GET',
+    ...PARTY_READ,
     path: '/projects/{project_id}/pmo/batches/{batch_id}',
     input: z.strictObject({ batch_id: uuid, wait_ms: waitMs.optional() }),
     output: batch,
-    access: 'read',
-    touches: 'parties',
-    event: null,
     waits: true,
     summary: 'Read the status and results of a fork_join batch; can wait for its end.',
-    example: { batch_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' },
+    example: { batch_id: EXAMPLE_ID },
   }),
   launch_principal: operation({
     ...DISPATCH,
