@@ -1,4 +1,4 @@
-/** The models and operations of coordination: schemas alone, for clients as well. */
+/** The models and operations of coordination: schemas only, also for clients. */
 import type { Group } from '../engine/contract.js';
 import type { agent_turns } from './agent-turns/contract.js';
 import type { delegations } from './delegations/contract.js';

@@ -1,4 +1,4 @@
-/** What other modules may use of coordination. */
+/** The door of coordination for modules above. */
 import './register.js';
 
 export { turnChecks } from './agent-turns/doctor.js';

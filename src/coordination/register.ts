@@ -1,4 +1,4 @@
-/** What coordination adds to the registries of lower modules. */
+/** Registers coordination in the registries of lower modules. */
 import { sql, TENANT } from '../driver/index.js';
 import { expiries, writeGuards } from '../engine/index.js';
 import { agentHoldings, agentWork } from '../identity/index.js';
@@ -7,13 +7,13 @@ import { madeForAgents } from '../memory/sql.js';
 import { contextReferences } from '../recall/index.js';
 import { expireBatch, expireDeadline, expireTurn } from './agent-turns/expiry.js';
 import { isPartyTo } from './agent-turns/rules.js';
-import { findAgentTurn, unfinishedTurn } from './agent-turns/store.js';
+import { activeTurnOf, findAgentTurn } from './agent-turns/store.js';
 import { expireDelegation } from './delegations/expiry.js';
 import { checkLockGuard, checkTurnGuard } from './guards/guards.js';
 import { expireHandoff } from './handoffs/expiry.js';
 import { expireLock } from './locks/queue.js';
 import { releaseHeldBy } from './locks/service.js';
-import { deliveryOver, releaseDeliveriesOf } from './messages/expiry.js';
+import { expireDelivery, releaseDeliveriesOf } from './messages/expiry.js';
 import { deleteTasks, taskFinishing } from './tasks/ending.js';
 
 expiries.fill('agent_turn', expireTurn);
@@ -22,12 +22,12 @@ expiries.fill('batch', expireBatch);
 expiries.fill('delegation', expireDelegation);
 expiries.fill('handoff', expireHandoff);
 expiries.fill('lock', (work, lease) => expireLock(work, lease.subject_id));
-expiries.fill('message', deliveryOver);
+expiries.fill('message', expireDelivery);
 
 writeGuards.fill('agent_turn', checkTurnGuard);
 writeGuards.fill('lock', checkLockGuard);
 
-agentWork.fill('agent_turn', unfinishedTurn);
+agentWork.fill('agent_turn', async (query, agent_id) => (await activeTurnOf(query, agent_id))?.agent_turn_id);
 agentHoldings.fill('lock', releaseHeldBy);
 agentHoldings.fill('message', releaseDeliveriesOf);
 

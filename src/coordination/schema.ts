@@ -1,4 +1,4 @@
-/** Handovers, agent_turns, delegations, handoffs, messages and locks. */
+/** Tables of handovers, agent_turns, delegations, handoffs, messages and locks. */
 import type { SchemaPart } from '../driver/index.js';
 
 export const coordinationSchema: SchemaPart = {
@@ -15,7 +15,7 @@ export const coordinationSchema: SchemaPart = {
     'locks',
   ],
   statements: ({ id, int, json, table, compact }) => [
-    // agent_id: the agent that stored it; null for a key without one.
+    // agent_id: the agent that stored it; null for a key without an agent.
     `CREATE TABLE handovers (
       tenant_id ${id} NOT NULL,
       name ${id} NOT NULL,
@@ -26,9 +26,8 @@ export const coordinationSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, name)
     ) ${table}`,
 
-    // One execution of an agent. context_box_id is sealed, output_box_id is appended to by the holder of the lease,
-    // record_box_id has the prompts and tools as they were rendered. deliverable_card_id is in the output box.
-    // replaced_box_ids: contexts and outputs that gave way to others.
+    // One run of an agent. context_box_id is sealed, the holder of the lease appends to output_box_id, record_box_id has
+    // the rendered prompts and tools. deliverable_card_id is in the output box. replaced_box_ids: former boxes.
     `CREATE TABLE agent_turns (
       tenant_id ${id} NOT NULL,
       agent_turn_id ${id} NOT NULL,
@@ -77,7 +76,7 @@ export const coordinationSchema: SchemaPart = {
     'CREATE INDEX agent_turns_by_parent ON agent_turns (tenant_id, parent_agent_turn_id, agent_turn_id) WHERE parent_agent_turn_id IS NOT NULL',
     'CREATE INDEX agent_turns_by_batch ON agent_turns (tenant_id, batch_id, task_index) WHERE batch_id IS NOT NULL',
 
-    // What the model was shown at each step, as the boxes stood then: enough to render the same bytes again.
+    // The prompt of each step, as box revisions: enough to render the same bytes again.
     `CREATE TABLE agent_turn_steps (
       tenant_id ${id} NOT NULL,
       agent_turn_id ${id} NOT NULL,
@@ -110,8 +109,8 @@ export const coordinationSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, batch_id)
     ) ${compact}`,
 
-    // trajectory_id is the delegator's, child_trajectory_id the delegatee's. Texts go with either. handover: what it takes
-    // to pack the context once it is accepted; depth and parent_agent_turn_id are given to the agent_turn that is made then.
+    // trajectory_id is the delegator's, child_trajectory_id the receiver's; the texts are erased with either. handover:
+    // recipe and boxes to pack on acceptance. depth and parent_agent_turn_id are copied to the agent_turn created then.
     `CREATE TABLE delegations (
       tenant_id ${id} NOT NULL,
       delegation_id ${id} NOT NULL,
@@ -170,8 +169,7 @@ export const coordinationSchema: SchemaPart = {
     'CREATE INDEX handoffs_by_sender ON handoffs (tenant_id, from_agent_id, handoff_id)',
     'CREATE INDEX handoffs_by_trajectory ON handoffs (tenant_id, trajectory_id, handoff_id)',
 
-    // payload is cleared when the message expires, or its trajectory is deleted. recipients and acknowledged count its
-    // deliveries.
+    // payload is cleared when the message expires or its trajectory is deleted. recipients, acknowledged: delivery counts.
     `CREATE TABLE messages (
       tenant_id ${id} NOT NULL,
       message_id ${id} NOT NULL,
@@ -200,9 +198,9 @@ export const coordinationSchema: SchemaPart = {
     'CREATE INDEX messages_expiring ON messages (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
     'CREATE INDEX messages_by_trajectory ON messages (tenant_id, trajectory_id) WHERE trajectory_id IS NOT NULL',
 
-    // A message in a mailbox: \`agent:<id>\`, or \`type:<agent_type>\` for one of a type. seq: the order of commits.
-    // lane: what is handed out in order, the messages of one sender and priority; the most urgent lanes sort first.
-    // delivered_to: which agents of the type had it. Goes with the content of the message.
+    // A message in a mailbox: agent:<id>, or type:<agent_type> for one agent of a type. seq: commit order. lane: messages
+    // of one sender and priority, delivered in order; the most urgent lanes sort first. delivered_to: agents of the type
+    // that had it. Deleted with the content of the message.
     `CREATE TABLE deliveries (
       tenant_id ${id} NOT NULL,
       message_id ${id} NOT NULL,
@@ -216,11 +214,11 @@ export const coordinationSchema: SchemaPart = {
       acknowledged_at ${int},
       PRIMARY KEY (tenant_id, message_id, mailbox)
     ) ${compact}`,
-    // What waits and what is done apart: no look for the one goes through the other.
+    // Open and acknowledged deliveries apart: a search for one does not scan the other.
     'CREATE INDEX deliveries_open ON deliveries (tenant_id, mailbox, lane, seq) WHERE acknowledged_at IS NULL',
     'CREATE INDEX deliveries_done ON deliveries (tenant_id, mailbox, seq) WHERE acknowledged_at IS NOT NULL',
 
-    // token is that of the last grant and outlives every lock; tickets are given in the order of asking.
+    // token: of the last grant, outlives every lock. ticket: of the last request.
     `CREATE TABLE lock_resources (
       tenant_id ${id} NOT NULL,
       resource_type ${id} NOT NULL,
@@ -230,8 +228,7 @@ export const coordinationSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, resource_type, resource_id)
     ) ${compact}`,
 
-    // Waiting, granted (whoever waits has not taken it up yet), held, then ended: released, expired or abandoned. How
-    // long, its lease says.
+    // State: waiting, granted (not picked up yet), held, then released, expired or abandoned. The lease has its end.
     `CREATE TABLE locks (
       tenant_id ${id} NOT NULL,
       lock_id ${id} NOT NULL,

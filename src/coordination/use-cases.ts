@@ -13,7 +13,7 @@ import { accept as acceptHandoff } from './handoffs/accepting.js';
 import * as handoffs from './handoffs/service.js';
 import * as handovers from './handovers/service.js';
 import * as locks from './locks/service.js';
-import { receive, stream } from './messages/delivery.js';
+import { receive, stream } from './messages/receiving.js';
 import * as messages from './messages/service.js';
 import * as pmo from './packing/pmo.js';
 import { pack_context } from './packing/service.js';

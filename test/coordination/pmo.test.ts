@@ -342,7 +342,7 @@ onEveryTarget('delegating', (test) => {
       const lost = { ...fresh, source_agent_id: 'planner', context_box_id: 'x', handover: blind };
       expect(await refusalOf(cairn.pmo.delegate_async(lost))).toMatchObject({
         ...bad,
-        message: expect.stringContaining('left out: x'),
+        message: expect.stringContaining('would leave out these boxes: x'),
       });
     });
   });

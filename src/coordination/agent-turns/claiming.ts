@@ -1,8 +1,9 @@
-/** Claiming agent_turns: the oldest that waits for a worker, by one of those who ask. */
+/** Claiming: leases the oldest dispatched agent_turn to one of the workers that ask. */
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { actsAs, type Call, change, isGuarded, keptAnswer, putLease, type Work } from '../../engine/index.js';
+import { type Call, change, isGuarded, keptAnswer, putLease, type Work } from '../../engine/index.js';
 import { type AgentRow, lockAgent, noteSeen, waitForEnd } from '../../identity/index.js';
+import { agentOf } from '../acting-agent.js';
 import { startDelegation } from '../delegations/moves.js';
 import { checkTurnHeld } from './holding.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from './model.js';
@@ -17,21 +18,20 @@ import {
   toAgentTurn,
 } from './store.js';
 
-const keys = ({ profile_name, agent_id, agent_turn_id }: Claimable): string[] => {
+const wakeKeys = ({ profile_name, agent_id, agent_turn_id }: Claimable): string[] => {
   if (agent_id !== undefined) return [`agent:${agent_id}`];
   return [profile_name === undefined || agent_turn_id !== undefined ? 'agent_turns' : `profile:${profile_name}`];
 };
 
-/** Thrown so that the look in vain is not remembered as the answer to an idempotency key. */
-class NothingThere extends Error {}
+/** Rolls back an empty claim, so that it is not stored under the idempotency key. */
+class NothingToClaim extends Error {}
 
 export async function claim(call: Call, input: In<'agent_turns.claim'>): Promise<Out<'agent_turns.claim'>> {
   const { driver, tenant } = call;
-  const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id;
+  const agent_id = agentOf(call, input.agent_id, 'agent_id');
   const wanted: Claimable = { profile_name: input.profile_name, agent_id, agent_turn_id: input.agent_turn_id };
-  // A worker that fell silent has given up its turn, whether or not somebody has noticed: so it is noticed first.
   const attempt = async (): Promise<AgentTurn | undefined> => {
-    // Most looks find nothing, and need no transaction to see it; but a guard is checked in one.
+    // Most polls find nothing and need no transaction, unless a guard must be checked in one.
     const needed = isGuarded(call) || (await anyClaimable(driver.at(tenant), wanted));
     if (!needed && (await keptAnswer(call, input)) === undefined) return undefined;
     return change<AgentTurn | undefined>(call, {
@@ -40,15 +40,15 @@ export async function claim(call: Call, input: In<'agent_turns.claim'>): Promise
       remember: (turn) => [turn!.agent_turn_id, turn!.turn_epoch],
       again: (query, kept) => claimedBefore(call, query, kept as [string, number]),
     }).catch((error) => {
-      if (error instanceof NothingThere) return undefined;
+      if (error instanceof NothingToClaim) return undefined;
       throw error;
     });
   };
-  const found = await waitForEnd(call, keys(wanted), input.wait_ms ?? 0, attempt);
+  const found = await waitForEnd(call, wakeKeys(wanted), input.wait_ms ?? 0, attempt);
   return { agent_turn: found ?? null };
 }
 
-/** What was claimed, as long as it is held: who lost it must not take the epoch of the next one for its own. */
+/** Replays a claim while it is held: a worker that lost it must not get the epoch of the next holder. */
 async function claimedBefore(call: Call, query: Query, [id, epoch]: [string, number]): Promise<AgentTurn> {
   const turn = await openTurn(call, query, id);
   if (turn.turn_epoch !== epoch) checkTurnHeld(turn, epoch, call.driver.now());
@@ -57,20 +57,19 @@ async function claimedBefore(call: Call, query: Query, [id, epoch]: [string, num
 
 async function claimOne(work: Work, wanted: Claimable, input: In<'agent_turns.claim'>): Promise<AgentTurn> {
   const { call, tx, now } = work;
-  const { tenant } = call;
-  // Others may be faster: as long as something is left, it is worth another look.
+  // Another worker may lock it first: retry as long as any is left.
   for (;;) {
     const found = await findClaimable(tx, wanted);
-    if (!found) throw new NothingThere();
+    if (!found) throw new NothingToClaim();
     const agent = await lockAgent(tx, found.agent_id);
     const turn = await lockAgentTurn(tx, found.agent_turn_id);
     if (turn?.status !== 'dispatched') continue;
     const expires_at = now + (input.lease_ms ?? DEFAULT_TURN_LEASE_MS);
-    return toAgentTurn(tenant, await takeTurn(work, agent, turn, input.worker_id, expires_at));
+    return toAgentTurn(call.tenant, await takeTurn(work, agent, turn, input.worker_id, expires_at));
   }
 }
 
-/** Gives a turn that waits to a worker; it and its agent are locked. */
+/** Leases a dispatched agent_turn to a worker. The agent_turn and its agent are locked. */
 export async function takeTurn(
   work: Work,
   agent: AgentRow | undefined,
@@ -79,16 +78,13 @@ export async function takeTurn(
   expires_at: number,
 ): Promise<AgentTurnView> {
   const { tx, now } = work;
-  const { trajectory_id, agent_turn_id, turn_epoch, delegation_id } = turn;
-  if (agent) {
-    const doing = { status: 'busy', current_trajectory_id: trajectory_id, updated_at: now } as const;
-    await noteSeen(work, agent, doing);
-  }
+  const { trajectory_id, agent_turn_id: subject_id, turn_epoch: token, delegation_id } = turn;
+  const busy = { status: 'busy', current_trajectory_id: trajectory_id, updated_at: now } as const;
+  if (agent) await noteSeen(work, agent, busy);
   const attempts = turn.attempts + 1;
   const claimed = { status: 'running', attempts, worker_id, claimed_at: now } as const;
   const running = await changeAgentTurn(tx, turn, claimed, now);
-  const lease = { kind: 'agent_turn', subject_id: agent_turn_id, holder: worker_id } as const;
-  await putLease(tx, { ...lease, token: turn_epoch, expires_at });
+  await putLease(tx, { kind: 'agent_turn', subject_id, holder: worker_id, token, expires_at });
   if (delegation_id !== null) await startDelegation(work, delegation_id);
   journalTurn(work, running, 'claimed', { worker_id, attempts });
   return { ...running, lease_expires_at: expires_at };

@@ -1,10 +1,10 @@
-/** The doctor's questions about agent_turns, and what belongs to them. */
+/** Doctor checks of agent_turns, their delegations, batches and boxes. */
 import { sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 
 export const turnChecks: readonly Check[] = [
   {
-    name: 'an agent_turn is held while it runs, and by nobody else',
+    name: 'a running or suspended agent_turn has a lease of its epoch, any other has none',
     broken: () =>
       sql`SELECT 'agent_turn ' || t.agent_turn_id || ' is ' || t.status AS what FROM agent_turns t
             LEFT JOIN leases l ON l.tenant_id = t.tenant_id AND l.kind = 'agent_turn' AND l.subject_id = t.agent_turn_id
@@ -17,7 +17,7 @@ export const turnChecks: readonly Check[] = [
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'an agent_turn that has ended says so once: its state, its time, its deliverable in the output',
+    name: 'an agent_turn has ended_at exactly if it has ended, and its deliverable is in its output box',
     broken: () =>
       sql`SELECT 'agent_turn ' || t.agent_turn_id || ' is ' || t.status AS what FROM agent_turns t
             WHERE t.tenant_id = ${TENANT}
@@ -40,16 +40,16 @@ export const turnChecks: readonly Check[] = [
             OR (d.status = 'Cancelled') <> (t.status = 'stopped')) LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'a batch has ended when none of its agent_turns is under way, and then alone',
+    name: 'a batch has ended exactly if all its agent_turns have',
     broken: () =>
-      sql`SELECT 'batch ' || b.batch_id || ' is ' || b.status || ' with ' || x.open || ' under way' AS what
+      sql`SELECT 'batch ' || b.batch_id || ' is ' || b.status || ' with ' || x.open || ' unfinished' AS what
           FROM turn_batches b JOIN (
             SELECT t.batch_id, COUNT(*) AS tasks, COUNT(CASE WHEN t.ended_at IS NULL THEN 1 END) AS open FROM agent_turns t
             WHERE t.tenant_id = ${TENANT} AND t.batch_id IS NOT NULL GROUP BY t.batch_id) x ON x.batch_id = b.batch_id
           WHERE b.tenant_id = ${TENANT} AND ((b.ended_at IS NULL) <> (x.open > 0) OR x.tasks <> b.task_count) LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'the context of an agent_turn is sealed, and its boxes are held',
+    name: 'the context of an agent_turn is sealed, and its boxes are held by it',
     broken: () =>
       sql`SELECT 'box ' || b.box_id || ' of agent_turn ' || t.agent_turn_id AS what FROM agent_turns t
           JOIN boxes b ON b.tenant_id = t.tenant_id

@@ -1,9 +1,9 @@
 /**
- * How agent_turns end: exactly once, each with its delegation, its batch and its trajectory in one transaction. Ending
- * one may end others: what it has delegated when it is stopped, its siblings when their batch does not wait for them.
+ * Ends agent_turns: exactly once, each with its delegation, batch and trajectory in one transaction. Ending one may end
+ * others: its descendants when it is stopped or times out, its siblings when their batch fails fast.
  */
-import type { Tx } from '../../driver/index.js';
-import { appendEvent, endLease, type Work } from '../../engine/index.js';
+import type { Query, Tx } from '../../driver/index.js';
+import { appendEvent, type Call, type Change, change, endLease, startErasure, type Work } from '../../engine/index.js';
 import { type AgentRow, isBetweenTasks, lockAgent, updateAgent } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
@@ -11,11 +11,20 @@ import type { DelegationResult } from '../delegations/model.js';
 import { type DelegationEnd, endDelegation } from '../delegations/moves.js';
 import { lockDelegation } from '../delegations/store.js';
 import { finishTasks } from '../tasks/trajectories.js';
-import { endBatch, findBatch, lockBatch } from './batches-store.js';
 import type { AgentTurnStatus, TurnError } from './model.js';
 import { batchStatus, hasEnded } from './rules.js';
 import { journalTurn } from './service.js';
-import { type AgentTurnView, activeBelow, changeAgentTurn, lockAgentTurns, turnsOfBatch } from './store.js';
+import {
+  type AgentTurnView,
+  activeBelow,
+  changeAgentTurn,
+  endBatch,
+  findAgentTurns,
+  findBatch,
+  lockAgentTurns,
+  lockBatch,
+  turnsOfBatch,
+} from './store.js';
 
 export type Final = Extract<AgentTurnStatus, 'completed' | 'failed' | 'stopped' | 'timed_out'>;
 
@@ -25,14 +34,14 @@ export interface TurnEnd {
   readonly deliverable_card_id?: string;
   readonly result_status?: 'success' | 'partial';
   readonly summary?: string | undefined;
-  /** What the delegation is told; made of the rest unless given. */
+  /** The result of the delegation; default: derived from the other fields. */
   readonly result?: DelegationResult;
 }
 
-/** Whether what an agent_turn has delegated is stopped when it ends so. */
-const takesBelow = (status: Final): boolean => status === 'stopped' || status === 'timed_out';
+/** Whether the descendants of an agent_turn that ends so are stopped. */
+const stopsDescendants = (status: Final): boolean => status === 'stopped' || status === 'timed_out';
 
-/** The tasks that are stopped when one of these fails, or is stopped: those of batches that do not wait then. */
+/** Unfinished agent_turns in the fail-fast batches of these. */
 async function siblingsOf(tx: Tx, turns: readonly AgentTurnView[]): Promise<string[]> {
   const batches = new Set(turns.flatMap(({ batch_id }) => batch_id ?? []));
   const open: string[] = [];
@@ -44,20 +53,17 @@ async function siblingsOf(tx: Tx, turns: readonly AgentTurnView[]): Promise<stri
   return open;
 }
 
-/** What may end with these when they end so. What is completed takes nothing with it, whatever it has delegated. */
+/** All agent_turns that may end when these end so, by id. A completed one ends no other. */
 async function closureOf(tx: Tx, ids: readonly string[], status: Final): Promise<string[]> {
   if (status === 'completed') return [...new Set(ids)].sort();
   const own = new Set(ids);
-  const siblings = await siblingsOf(tx, await lockAgentTurns(tx, ids, false));
-  const stopped = takesBelow(status) ? [...ids, ...siblings] : siblings.filter((id) => !own.has(id));
+  const siblings = await siblingsOf(tx, await findAgentTurns(tx, ids));
+  const stopped = stopsDescendants(status) ? [...ids, ...siblings] : siblings.filter((id) => !own.has(id));
   const below = stopped.length === 0 ? [] : await activeBelow(tx, stopped);
   return [...new Set([...ids, ...siblings, ...below])].sort();
 }
 
-/**
- * Locks all that may end when these end so, their agents first. Again, if something was delegated before the lock was
- * had.
- */
+/** Locks all that may end when these end so, agents first. Repeats if more was delegated before the locks were taken. */
 export async function lockForEnding(
   tx: Tx,
   ids: readonly string[],
@@ -65,21 +71,19 @@ export async function lockForEnding(
 ): Promise<Map<string, AgentTurnView>> {
   let wanted = await closureOf(tx, ids, status);
   for (;;) {
-    const before = await lockAgentTurns(tx, wanted, false);
-    const agents = [...new Set(before.map(({ agent_id }) => agent_id))].sort();
-    for (const agent_id of agents) await lockAgent(tx, agent_id);
-    await lockAgentTurns(tx, wanted, true);
+    const agents = new Set((await findAgentTurns(tx, wanted)).map(({ agent_id }) => agent_id));
+    for (const agent_id of [...agents].sort()) await lockAgent(tx, agent_id);
+    await lockAgentTurns(tx, wanted);
     const known = new Set(wanted);
     wanted = await closureOf(tx, ids, status);
     if (wanted.every((id) => known.has(id))) break;
   }
-  const locked = await lockAgentTurns(tx, wanted, false);
-  return new Map(locked.map((turn) => [turn.agent_turn_id, turn]));
+  return new Map((await findAgentTurns(tx, wanted)).map((turn) => [turn.agent_turn_id, turn]));
 }
 
 /**
- * Ends some of those that are locked, and what ends with them. Gives holders whose content is to be erased. Trajectories
- * that are deleted in the same transaction need not finish.
+ * Ends locked agent_turns and all that ends with them. Returns the holders whose content must be erased. `deleted`:
+ * trajectories deleted in the same transaction, which need not finish.
  */
 export async function endTurns(
   work: Work,
@@ -87,7 +91,6 @@ export async function endTurns(
   ends: ReadonlyMap<string, TurnEnd>,
   deleted: readonly string[] = [],
 ): Promise<string[]> {
-  const { tx } = work;
   const turns = new Map(locked);
   const todo = [...ends];
   const ended: AgentTurnView[] = [];
@@ -100,9 +103,9 @@ export async function endTurns(
     turns.set(id, after);
     ended.push(after);
     if (after.batch_id !== null) batches.add(after.batch_id);
-    // What is stopped with its parent was found with all that is below it.
-    if (takesBelow(end.status) && end !== STOPPED_WITH_PARENT) {
-      for (const below of await activeBelow(tx, [id])) todo.push([below, STOPPED_WITH_PARENT]);
+    // The descendants of one stopped with its parent are queued already.
+    if (stopsDescendants(end.status) && end !== STOPPED_WITH_PARENT) {
+      for (const below of await activeBelow(work.tx, [id])) todo.push([below, STOPPED_WITH_PARENT]);
     }
     if (todo.length === 0) {
       for (const batch_id of [...batches].sort()) todo.push(...(await settleBatch(work, batch_id, false)));
@@ -114,7 +117,7 @@ export async function endTurns(
 
 const STOPPED_WITH_PARENT: TurnEnd = {
   status: 'stopped',
-  error: { code: 'PARENT_ENDED', message: 'what delegated it has ended' },
+  error: { code: 'PARENT_ENDED', message: 'the agent_turn that delegated it has ended' },
 };
 
 const STOPPED_BY_SIBLING: TurnEnd = {
@@ -122,29 +125,22 @@ const STOPPED_BY_SIBLING: TurnEnd = {
   error: { code: 'BATCH_FAILED', message: 'another task of its batch failed, and the batch fails fast' },
 };
 
-export const OVERDUE: TurnEnd = {
-  status: 'timed_out',
-  error: { code: 'DEADLINE', message: 'it was not done by its deadline' },
-};
+export const OVERDUE: TurnEnd = { status: 'timed_out', error: { code: 'DEADLINE', message: 'its deadline passed' } };
 
 async function endOne(work: Work, turn: AgentTurnView, end: TurnEnd): Promise<AgentTurnView> {
   const { tx, now } = work;
   const { agent_turn_id, agent_id, delegation_id } = turn;
-  const after = await changeAgentTurn(
-    tx,
-    turn,
-    {
-      status: end.status,
-      // Whoever still works on it is late from now on, whatever it does.
-      turn_epoch: turn.turn_epoch + (end.status === 'completed' || end.status === 'failed' ? 0 : 1),
-      deliverable_card_id: end.deliverable_card_id ?? null,
-      result_status: end.result_status ?? null,
-      summary: end.summary ?? null,
-      error: end.error === undefined ? null : canonical(end.error as Json),
-      ended_at: now,
-    },
-    now,
-  );
+  const change = {
+    status: end.status,
+    // Fences off a worker that still holds it.
+    turn_epoch: turn.turn_epoch + (stopsDescendants(end.status) ? 1 : 0),
+    deliverable_card_id: end.deliverable_card_id ?? null,
+    result_status: end.result_status ?? null,
+    summary: end.summary ?? null,
+    error: end.error === undefined ? null : canonical(end.error as Json),
+    ended_at: now,
+  };
+  const after = await changeAgentTurn(tx, turn, change, now);
   await endLease(tx, 'agent_turn', agent_turn_id);
   await endLease(tx, 'deadline', agent_turn_id);
   await freeAgent(tx, agent_id, turn.trajectory_id, now);
@@ -162,24 +158,18 @@ async function endOne(work: Work, turn: AgentTurnView, end: TurnEnd): Promise<Ag
   return { ...after, lease_expires_at: null };
 }
 
-function delegationEnd(end: TurnEnd): DelegationEnd {
-  if (end.result !== undefined) {
-    const status = end.result.status === 'Failure' ? 'Failed' : 'Completed';
-    return { status, result: end.result, reason: end.error?.message ?? null };
+function delegationEnd({ status, error, result, result_status, summary }: TurnEnd): DelegationEnd {
+  const reason = error?.message ?? null;
+  if (result !== undefined) return { status: result.status === 'Failure' ? 'Failed' : 'Completed', result, reason };
+  if (status === 'completed') {
+    const outcome = result_status === 'partial' ? 'Partial' : 'Success';
+    return { status: 'Completed', result: { status: outcome, output: summary ?? null } };
   }
-  if (end.status === 'completed') {
-    const status = end.result_status === 'partial' ? 'Partial' : 'Success';
-    return { status: 'Completed', result: { status, output: end.summary ?? null } };
-  }
-  if (end.status === 'stopped') return { status: 'Cancelled', reason: end.error?.message ?? null };
-  return {
-    status: 'Failed',
-    result: { status: 'Failure', error: end.error?.message ?? null },
-    reason: end.error?.message ?? null,
-  };
+  if (status === 'stopped') return { status: 'Cancelled', reason };
+  return { status: 'Failed', result: { status: 'Failure', error: reason }, reason };
 }
 
-/** The agent is idle again, unless it says otherwise of itself or has gone on to something else. */
+/** Makes a busy agent idle, unless it works on another trajectory by now. */
 async function freeAgent(tx: Tx, agent_id: string, trajectory_id: string, now: number): Promise<void> {
   const agent = await lockAgent(tx, agent_id);
   if (!agent || agent.unregistered_at !== null || agent.current_trajectory_id !== trajectory_id) return;
@@ -189,7 +179,7 @@ async function freeAgent(tx: Tx, agent_id: string, trajectory_id: string, now: n
   if (isBetweenTasks(free)) await endLease(tx, 'agent', agent_id);
 }
 
-/** Ends a batch if it is time, and says which of its tasks are stopped by that. */
+/** Ends a batch if it is done or overdue; returns its tasks that end with it. */
 export async function settleBatch(work: Work, batch_id: string, overdue: boolean): Promise<[string, TurnEnd][]> {
   const { tx, now } = work;
   const batch = await lockBatch(tx, batch_id);
@@ -199,9 +189,32 @@ export async function settleBatch(work: Work, batch_id: string, overdue: boolean
   if (status === 'running') return [];
   await endBatch(tx, batch_id, status, now);
   await endLease(tx, 'batch', batch_id);
-  const facts = { status, task_count: batch.task_count };
-  appendEvent(work, 'cairn.batch.ended', { type: 'batch', id: batch_id }, facts);
+  appendEvent(work, 'cairn.batch.ended', { type: 'batch', id: batch_id }, { status, task_count: batch.task_count });
   tx.wake(`batch:${batch_id}`);
   const open = tasks.filter(({ ended_at }) => ended_at === null);
   return open.map(({ agent_turn_id }) => [agent_turn_id, overdue ? OVERDUE : STOPPED_BY_SIBLING]);
+}
+
+interface EndingChange<O> extends Pick<Change<O>, 'input'> {
+  readonly bytes?: number | undefined;
+  /** Returns the holders whose content ended. */
+  readonly work: (work: Work) => Promise<readonly string[]>;
+  /** Reads the answer, also when the request is repeated. */
+  readonly read: (query: Query) => Promise<O>;
+}
+
+/** A change that ends agent_turns: erases, after the commit, the content that ended with them. */
+export async function changeAndErase<O>(call: Call, { input, bytes = 0, work, read }: EndingChange<O>): Promise<O> {
+  const { answer, ended } = await change<{ answer: O; ended: readonly string[] }>(call, {
+    input,
+    bytes,
+    work: async (own) => {
+      const holders = await work(own);
+      return { answer: await read(own.tx), ended: holders };
+    },
+    remember: () => null,
+    again: async (tx) => ({ answer: await read(tx), ended: [] }),
+  });
+  if (ended.length > 0) startErasure(call, ended);
+  return answer;
 }

@@ -1,7 +1,6 @@
-/** How an agent_turn is ended by who holds it, once; and how it is stopped by others. */
-import type { Tx } from '../../driver/index.js';
+/** Use cases that end an agent_turn: complete and fail by its holder, stop by its parties. */
 import type { In } from '../../engine/contract.js';
-import { type Call, change, startErasure, type TurnGuard } from '../../engine/index.js';
+import type { Call, TurnGuard, Work } from '../../engine/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
@@ -13,7 +12,7 @@ import {
   refuseUnknownArtifacts,
   summaryOf,
 } from './deliverable.js';
-import { endTurns, lockForEnding, type TurnEnd } from './ending.js';
+import { changeAndErase, endTurns, lockForEnding, type TurnEnd } from './ending.js';
 import type { AgentTurn } from './model.js';
 import { hasEnded } from './rules.js';
 import { heldTurn, openTurn, ownTurn, readTurn } from './service.js';
@@ -22,40 +21,32 @@ import type { AgentTurnView } from './store.js';
 interface Ending {
   readonly status: 'completed' | 'failed';
   readonly bytes: number;
-  /** How it ends, if it is held. */
-  readonly end: (tx: Tx, turn: AgentTurnView, now: number) => Promise<TurnEnd>;
-  /** Whether one that has ended did so by the same request. */
-  readonly isSame: (tx: Tx, turn: AgentTurnView) => Promise<boolean>;
+  readonly end: (work: Work, turn: AgentTurnView) => Promise<TurnEnd>;
+  /** Whether an ended agent_turn was ended by the same request. */
+  readonly isSame: (work: Work, turn: AgentTurnView) => Promise<boolean>;
 }
 
-/** Ends a turn that is held, and erases after the commit what ended with it. The same again is answered with the turn. */
-async function endHeld(call: Call, input: TurnGuard, { status, bytes, end, isSame }: Ending): Promise<AgentTurn> {
-  const { agent_turn_id, turn_epoch } = input;
-  const { turn, ended } = await change<{ turn: AgentTurn; ended: readonly string[] }>(call, {
+const alreadyEnded = ({ agent_turn_id, status }: AgentTurnView, how: string): CairnError =>
+  new CairnError('STATE_CONFLICT', `agent_turn ${agent_turn_id} is already ${status}${how}`, { status });
+
+/** Ends an agent_turn that the caller holds. The same request again is answered with the agent_turn. */
+const endHeld = (call: Call, input: TurnGuard, { status, bytes, end, isSame }: Ending): Promise<AgentTurn> =>
+  changeAndErase(call, {
     input,
     bytes,
     work: async (work) => {
-      const { tx, now } = work;
-      const locked = await lockForEnding(tx, [agent_turn_id], status);
+      const { agent_turn_id, turn_epoch } = input;
+      const locked = await lockForEnding(work.tx, [agent_turn_id], status);
       const known = await ownTurn(work, agent_turn_id);
       if (known.turn_epoch === turn_epoch && hasEnded(known.status)) {
-        if (!(await isSame(tx, known))) throw endedOtherwise(known);
-        return { turn: await readTurn(call, tx, agent_turn_id), ended: [] };
+        if (await isSame(work, known)) return [];
+        throw alreadyEnded(known, ', with a different result');
       }
       const held = await heldTurn(work, input);
-      const ends = new Map([[agent_turn_id, await end(tx, held, now)]]);
-      const holders = await endTurns(work, locked, ends);
-      return { turn: await readTurn(call, tx, agent_turn_id), ended: holders };
+      return endTurns(work, locked, new Map([[agent_turn_id, await end(work, held)]]));
     },
-    remember: () => agent_turn_id,
-    again: async (query, kept) => ({ turn: await readTurn(call, query, kept as string), ended: [] }),
+    read: (query) => readTurn(call, query, input.agent_turn_id),
   });
-  if (ended.length > 0) startErasure(call, ended);
-  return turn;
-}
-
-const endedOtherwise = ({ agent_turn_id, status }: AgentTurnView): CairnError =>
-  new CairnError('STATE_CONFLICT', `agent_turn ${agent_turn_id} is ${status} already, and ended otherwise`, { status });
 
 export async function complete(call: Call, input: In<'agent_turns.complete'>): Promise<AgentTurn> {
   const { status = 'success', artifact_ids = [] } = input;
@@ -70,18 +61,18 @@ export async function complete(call: Call, input: In<'agent_turns.complete'>): P
   return endHeld(call, input, {
     status: 'completed',
     bytes: deliverable.card.bytes,
-    end: async (tx, turn, now) => {
-      await refuseUnknownArtifacts(tx, 'artifact_ids', artifact_ids, now);
-      return deliver({ call, tx, now }, turn, { deliverable, summary, result });
+    end: async (work, turn) => {
+      await refuseUnknownArtifacts(work, 'artifact_ids', artifact_ids);
+      return deliver(work, turn, { deliverable, summary, result });
     },
-    isSame: async (tx, turn) => {
+    isSame: async ({ tx }, turn) => {
       const { delegation_id } = turn;
-      const told = delegation_id === null ? null : await findDelegation(tx, delegation_id);
+      const delegation = delegation_id === null ? null : await findDelegation(tx, delegation_id);
       return (
         turn.status === 'completed' &&
         turn.summary === (summary ?? null) &&
-        told?.result != null &&
-        canonical(JSON.parse(told.result) as Json) === canonical(result)
+        delegation?.result != null &&
+        canonical(JSON.parse(delegation.result) as Json) === canonical(result)
       );
     },
   });
@@ -96,27 +87,18 @@ export const fail = (call: Call, input: In<'agent_turns.fail'>): Promise<AgentTu
       status === 'failed' && error !== null && canonical(JSON.parse(error) as Json) === canonical(input.error as Json),
   });
 
-/** By its delegator or the tenant, and by the agent itself; whoever holds it is late from then on. */
-export async function stop(call: Call, input: In<'agent_turns.stop'>): Promise<AgentTurn> {
-  const { turn, ended } = await change<{ turn: AgentTurn; ended: readonly string[] }>(call, {
+/** Stops an agent_turn whoever holds it: by its delegator, the tenant or the agent itself. */
+export const stop = (call: Call, input: In<'agent_turns.stop'>): Promise<AgentTurn> =>
+  changeAndErase(call, {
     input,
     work: async (work) => {
-      const { tx } = work;
-      await openTurn(call, tx, input.agent_turn_id);
-      const locked = await lockForEnding(tx, [input.agent_turn_id], 'stopped');
-      const known = locked.get(input.agent_turn_id)!;
-      if (hasEnded(known.status) && known.status !== 'stopped') {
-        throw new CairnError('STATE_CONFLICT', `agent_turn ${known.agent_turn_id} is ${known.status} already`, {
-          status: known.status,
-        });
-      }
-      const end: TurnEnd = { status: 'stopped', error: { code: 'STOPPED', message: input.reason ?? 'it was stopped' } };
-      const holders = await endTurns(work, locked, new Map([[input.agent_turn_id, end]]));
-      return { turn: await readTurn(call, tx, input.agent_turn_id), ended: holders };
+      const { agent_turn_id } = input;
+      await openTurn(call, work.tx, agent_turn_id);
+      const locked = await lockForEnding(work.tx, [agent_turn_id], 'stopped');
+      const known = locked.get(agent_turn_id)!;
+      if (hasEnded(known.status) && known.status !== 'stopped') throw alreadyEnded(known, '');
+      const error = { code: 'STOPPED', message: input.reason ?? 'it was stopped' };
+      return endTurns(work, locked, new Map([[agent_turn_id, { status: 'stopped', error }]]));
     },
-    remember: () => input.agent_turn_id,
-    again: async (query, kept) => ({ turn: await readTurn(call, query, kept as string), ended: [] }),
+    read: (query) => readTurn(call, query, input.agent_turn_id),
   });
-  if (ended.length > 0) startErasure(call, ended);
-  return turn;
-}

@@ -1,23 +1,23 @@
-/** Forking an agent_turn: a new one, for a new agent of the same kind, from the same context with changes. */
+/** Forking an agent_turn: a new agent_turn for a new agent, from the same context with changes. */
 import type { Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { type Call, change, inItem, type Work } from '../../engine/index.js';
+import { bytesOf, type Call, change, inItem, type Work } from '../../engine/index.js';
 import { type PreparedCard, prepareCard, unknownCards } from '../../facts/index.js';
 import { type BoxRow, standingOf } from '../../facts/sql.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import { findTrajectory, isFinished } from '../../memory/index.js';
-import { dispatch, isRefusal, placeTask, type ReadyTask, TOO_DEEP } from '../packing/dispatch.js';
+import { createTrajectory, dispatch, isRefusal, type ReadyTask, refuseTooDeep } from '../packing/dispatch.js';
 import { registerTarget, type Source, sourceOf, targetOf } from '../packing/dispatch-targets.js';
 import { planPacking } from '../packing/rules.js';
 import { preparePacking } from '../packing/service.js';
 import { turnBox } from './cards.js';
-import { type AgentTurn, MAX_DEPTH_OF_DELEGATION } from './model.js';
+import type { AgentTurn } from './model.js';
 import { openTurn, readTurn } from './service.js';
 import { type AgentTurnRow, lockAgentTurn } from './store.js';
 
 const RECIPE = { context_packing_config: { pack_arguments: [{ arg_key: 'instruction' }] } };
 
-/** What the new one gets: the same boxes, a new instruction before them if there is one, further cards behind. */
+/** The target and the packing of the fork: a new instruction first if given, the same boxes, added cards last. */
 async function readyFork(
   work: Work,
   input: In<'agent_turns.fork'>,
@@ -28,8 +28,7 @@ async function readyFork(
   const { call, tx } = work;
   const target_ref = input.profile_name ?? turn.profile_name;
   if (target_ref === null) throw invalid(`agent_turn ${turn.agent_turn_id} has no profile: give profile_name`);
-  const task = { target_strategy: 'new', target_ref, instruction: '' } as const;
-  const target = await targetOf(work, task, source);
+  const target = await targetOf(work, { target_strategy: 'new', target_ref, instruction: '' }, source);
   if (isRefusal(target)) throw new CairnError('AGENT_BUSY', target.message);
   const boxes = [await turnBox(tx, turn.context_box_id)];
   if (input.include_output) boxes.push(await turnBox(tx, turn.output_box_id));
@@ -39,43 +38,38 @@ async function readyFork(
   return { target, packing: { ...packing, after }, boxes };
 }
 
-/** What is to be left out must be there: else the new one would see what it was not to see, under another id. */
+/** Refuses to leave out cards that are not in the boxes: the content may be there under another id. */
 async function refuseAbsent({ call, tx }: Work, boxes: readonly BoxRow[], card_ids: readonly string[]): Promise<void> {
-  const present = new Set<string>();
-  for (const { box_id } of card_ids.length === 0 ? [] : boxes) {
-    const { entered } = await standingOf(tx, box_id, card_ids, call.driver.now());
-    for (const id of entered) present.add(id);
-  }
-  const missing = card_ids.filter((id) => !present.has(id));
+  if (card_ids.length === 0) return;
+  const now = call.driver.now();
+  const standing = await Promise.all(boxes.map(({ box_id }) => standingOf(tx, box_id, card_ids, now)));
+  const missing = card_ids.filter((id) => !standing.some(({ entered }) => entered.has(id)));
   if (missing.length > 0) throw unknownCards('without_card_ids', missing);
 }
 
 /**
- * Who forks delegates: an agent by its own rules and depth; the tenant on behalf of who delegated the first, below the
- * agent_turn that this was delegated in as long as that is open.
+ * A fork is a delegation. An agent forks by its own rules and depth; a key without an agent forks on behalf of the
+ * original delegator, below the original parent while that is open.
  */
 async function forkingSource(work: Work, turn: AgentTurnRow): Promise<Source> {
-  const { call, tx } = work;
   const source: Source =
-    call.caller.agent_id === null
-      ? { agent_id: turn.source_agent_id, turn: await openParent(tx, turn), depth: turn.depth }
+    work.call.caller.agent_id === null
+      ? { agent_id: turn.source_agent_id, turn: await openParent(work.tx, turn), depth: turn.depth }
       : await sourceOf(work, undefined);
-  if (source.depth > MAX_DEPTH_OF_DELEGATION) throw new CairnError(TOO_DEEP.error_code, TOO_DEEP.message);
+  refuseTooDeep(source);
   return source;
 }
 
-async function openParent(tx: Tx, turn: AgentTurnRow): Promise<AgentTurnRow | undefined> {
-  const { parent_agent_turn_id: id } = turn;
+async function openParent(tx: Tx, { parent_agent_turn_id: id }: AgentTurnRow): Promise<AgentTurnRow | undefined> {
   const parent = id === null ? undefined : await lockAgentTurn(tx, id);
   return parent?.ended_at === null ? parent : undefined;
 }
 
-/** Beside the one that it was forked from, unless what that was a part of has finished. */
+/** The parent trajectory of the original, unless it was deleted or has finished. */
 async function parentFor(tx: Tx, turn: AgentTurnRow): Promise<string | null> {
-  const own = await findTrajectory(tx, turn.trajectory_id);
-  const parent_id = own?.parent_trajectory_id ?? null;
+  const parent_id = (await findTrajectory(tx, turn.trajectory_id))?.parent_trajectory_id ?? null;
   const parent = parent_id === null ? undefined : await findTrajectory(tx, parent_id);
-  return parent && parent.deleted_at === null && !isFinished(parent) ? parent_id : null;
+  return parent?.deleted_at === null && !isFinished(parent) ? parent_id : null;
 }
 
 export async function fork(call: Call, input: In<'agent_turns.fork'>): Promise<AgentTurn> {
@@ -83,27 +77,26 @@ export async function fork(call: Call, input: In<'agent_turns.fork'>): Promise<A
   const after = add_cards.map((one, i) => inItem('add_cards', i, () => prepareCard(call, one)));
   return change(call, {
     input,
-    bytes: after.reduce((sum, { bytes }) => sum + bytes, instruction?.length ?? 0),
+    bytes: bytesOf(after) + (instruction?.length ?? 0),
     work: async (work) => {
-      const { tx } = work;
-      const turn = await openTurn(call, tx, input.agent_turn_id);
+      const turn = await openTurn(call, work.tx, input.agent_turn_id);
       const source = await forkingSource(work, turn);
       const ready = await readyFork(work, input, turn, source, after);
       await registerTarget(work, ready.target);
-      // The instruction that it had gives way to a new one.
+      // A new instruction replaces the old one.
       const old = turn.instruction_card_id;
       const without = instruction === undefined || old === null ? without_card_ids : [...without_card_ids, old];
       const options = {
         channel_id: input.channel_id ?? turn.channel_id,
-        trajectory_id: await parentFor(tx, turn),
+        trajectory_id: await parentFor(work.tx, turn),
         forked_from: turn.agent_turn_id,
         instruction_card_id: without.includes(old ?? '') ? null : old,
         without,
       };
       const label = instruction ?? `fork of ${turn.agent_turn_id}`;
-      const placed = await placeTask(work, ready, source, options, label);
-      const { agent_turn_id } = await dispatch(work, placed, source, options);
-      return readTurn(call, tx, agent_turn_id);
+      const trajectory_id = await createTrajectory(work, ready.target, source, options, label);
+      const { agent_turn_id } = await dispatch(work, { ...ready, trajectory_id }, source, options);
+      return readTurn(call, work.tx, agent_turn_id);
     },
     remember: ({ agent_turn_id }) => agent_turn_id,
     again: (query, kept) => readTurn(call, query, kept as string),

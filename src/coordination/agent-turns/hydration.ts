@@ -1,4 +1,4 @@
-/** What the model of an agent_turn sees: rendered from its boxes, recorded by their revisions, given again byte for byte. */
+/** Prompts of agent_turns: rendered from the boxes, recorded by box revisions, replayed byte for byte. */
 import { atLength, type Query } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { reads } from '../../engine/contract.js';
@@ -9,21 +9,21 @@ import { findBox } from '../../facts/sql.js';
 import { asPermitted, mayReadRecipe } from '../../identity/index.js';
 import { CairnError, givingWay, inSteps, invalid } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
-import { cardsAt, cardsSeen, type Held, heldAt, turnBox } from './cards.js';
+import { type BoxView, cardsAt, cardsSeen, turnBox, turnBoxAt } from './cards.js';
 import { keepRecords, recordsOf } from './prompt-records.js';
-import { heldTurn, openTurn, seenHeldTurn } from './service.js';
+import { findHeldTurn, heldTurn, openTurn } from './service.js';
 import { type AgentTurnRow, type AgentTurnView, findStep, insertStep, type StepRow } from './store.js';
 
-/** The boxes of a prompt, and how they stood. */
-type Seen = Pick<StepRow, 'context_box_id' | 'context_revision' | 'output_box_id' | 'output_revision'>;
+/** The boxes of a prompt and their revisions. */
+type Revisions = Pick<StepRow, 'context_box_id' | 'context_revision' | 'output_box_id' | 'output_revision'>;
 
-/** What there is to render, by the ids of its cards. */
+/** The input of a rendering: cards by id. */
 interface Script {
   readonly turn: AgentTurnView;
-  readonly seen: Seen;
+  readonly revisions: Revisions;
   readonly format: PromptFormat;
-  readonly boxes: readonly Held[];
-  /** When it is looked at, which says what has expired. */
+  readonly boxes: readonly BoxView[];
+  /** Decides which cards have expired. */
   readonly moment: number;
   readonly last: StepRow | undefined;
 }
@@ -33,12 +33,12 @@ interface View extends Script {
   readonly content_hash: string;
 }
 
-/** So many cards are read at once; more are read off the event loop, where the database would block it. */
-const FEW_CARDS = 500;
-/** How often a prompt is rendered beside its boxes changing, before they have to wait for it. */
-const TRIES = 3;
+/** Above this many cards a prompt is read off the event loop. */
+const MAX_CARDS_ON_LOOP = 500;
+/** Attempts to render outside the transaction before the boxes are locked for it. */
+const MAX_ATTEMPTS = 3;
 
-async function seenOf(query: Query, turn: AgentTurnRow): Promise<Seen> {
+async function revisionsOf(query: Query, turn: AgentTurnRow): Promise<Revisions> {
   const context = await turnBox(query, turn.context_box_id);
   const output = await turnBox(query, turn.output_box_id);
   return {
@@ -49,31 +49,24 @@ async function seenOf(query: Query, turn: AgentTurnRow): Promise<Seen> {
   };
 }
 
-const isSeen = (one: Seen, other: Seen): boolean =>
-  one.context_box_id === other.context_box_id &&
-  one.context_revision === other.context_revision &&
-  one.output_box_id === other.output_box_id &&
-  one.output_revision === other.output_revision;
+const sameRevisions = (one: Revisions, other: Revisions): boolean =>
+  (Object.keys(one) as (keyof Revisions)[]).every((name) => one[name] === other[name]);
 
-async function boxesOf(query: Query, seen: Seen): Promise<Held[]> {
-  const context = await turnBox(query, seen.context_box_id);
-  const output = await turnBox(query, seen.output_box_id);
-  return [
-    await heldAt(query, { box: context, revision: seen.context_revision }),
-    await heldAt(query, { box: output, revision: seen.output_revision }),
-  ];
-}
+const boxesOf = async (query: Query, revisions: Revisions): Promise<BoxView[]> => [
+  await turnBoxAt(query, revisions.context_box_id, revisions.context_revision),
+  await turnBoxAt(query, revisions.output_box_id, revisions.output_revision),
+];
 
-/** What the holder of an agent_turn is to be shown now. */
+/** The current script for the holder of an agent_turn. */
 async function scriptFor(call: Call, query: Query, input: In<'agent_turns.hydrate'>, moment: number): Promise<Script> {
-  const turn = await seenHeldTurn(call, query, input, moment);
-  const seen = await seenOf(query, turn);
-  const boxes = await boxesOf(query, seen);
+  const turn = await findHeldTurn(call, query, input, moment);
+  const revisions = await revisionsOf(query, turn);
+  const boxes = await boxesOf(query, revisions);
   const last = await findStep(query, turn.agent_turn_id, undefined);
-  return { turn, seen, format: input.format ?? 'openai', boxes, moment, last };
+  return { turn, revisions, format: input.format ?? 'openai', boxes, moment, last };
 }
 
-/** Cards stay as they are, so it does not matter when they are read, as long as they are there. */
+/** Cards are immutable, so they may be read after the boxes. */
 async function renderScript(call: Call, query: Query, script: Script): Promise<View> {
   const { turn, boxes, moment, format } = script;
   const cards = await cardsAt(call, query, boxes, moment);
@@ -85,11 +78,11 @@ async function renderScript(call: Call, query: Query, script: Script): Promise<V
   return { ...script, prompt, content_hash: sha256(text) };
 }
 
-/** Renders beside all writers. */
+/** Renders outside any transaction. */
 function renderApart(call: Call, script: Script): Promise<View> {
   const { driver, tenant } = call;
   const count = script.boxes.reduce((sum, { card_ids }) => sum + card_ids.length, 0);
-  return renderScript(call, count > FEW_CARDS ? atLength(driver, tenant) : driver.at(tenant), script);
+  return renderScript(call, count > MAX_CARDS_ON_LOOP ? atLength(driver, tenant) : driver.at(tenant), script);
 }
 
 const answer = (turn: AgentTurnRow, step: StepRow, prompt: Prompt): Hydrated => ({
@@ -102,8 +95,8 @@ const answer = (turn: AgentTurnRow, step: StepRow, prompt: Prompt): Hydrated => 
   content_hash: step.content_hash,
 });
 
-/** The last step, if it is this: the same again is no new one, nothing is to be recorded that is not there. */
-const asStep = (last: StepRow | undefined, { content_hash, format }: View): StepRow | undefined =>
+/** The last step, if it shows the same prompt: then no new step is recorded. */
+const sameStep = (last: StepRow | undefined, { content_hash, format }: View): StepRow | undefined =>
   last?.content_hash === content_hash && last.format === format ? last : undefined;
 
 const sameAgain = ({ turn, prompt }: View, last: StepRow): Hydrated => ({
@@ -118,23 +111,23 @@ async function viewNow(call: Call, input: In<'agent_turns.hydrate'>): Promise<Vi
     const script = await driver.snapshot(tenant, (query) => scriptFor(call, query, input, now));
     return await renderApart(call, script);
   } catch (error) {
-    // Who is late is told so before anything else.
+    // A stale guard is reported before any other error.
     if (isGuarded(call)) await writeGuarded(call, async () => undefined);
     throw error;
   }
 }
 
-/** Thrown in a transaction whose prompt was rendered from boxes that have changed since. */
+/** Rolls back a record whose boxes changed since the prompt was rendered. */
 class BoxesMoved extends Error {}
 
 export async function hydrate(call: Call, input: In<'agent_turns.hydrate'>): Promise<Hydrated> {
   const kept = await keptAnswer(call, input);
   if (kept !== undefined) return replay(call, { agent_turn_id: input.agent_turn_id, step: kept as number });
-  const leavesTrace = call.options.idempotency_key !== undefined || isGuarded(call);
-  for (let left = TRIES; ; left--) {
+  const needsWrite = call.options.idempotency_key !== undefined || isGuarded(call);
+  for (let left = MAX_ATTEMPTS; ; left--) {
     const view = await viewNow(call, input);
-    const same = asStep(view.last, view);
-    if (same && !leavesTrace) return sameAgain(view, same);
+    const same = sameStep(view.last, view);
+    if (same && !needsWrite) return sameAgain(view, same);
     try {
       return await record(call, input, view, left > 1);
     } catch (error) {
@@ -143,8 +136,8 @@ export async function hydrate(call: Call, input: In<'agent_turns.hydrate'>): Pro
   }
 }
 
-/** Records what was rendered, if the boxes still stand as they did; else it is to be rendered anew, or is so at once. */
-async function record(call: Call, input: In<'agent_turns.hydrate'>, shown: View, anew: boolean): Promise<Hydrated> {
+/** Records a rendered prompt. If its boxes changed meanwhile: throws BoxesMoved if `retry`, else renders in the transaction. */
+async function record(call: Call, input: In<'agent_turns.hydrate'>, shown: View, retry: boolean): Promise<Hydrated> {
   const cards = recordsOf(call, shown.turn.agent_id, shown.prompt);
   return change(call, {
     input,
@@ -152,22 +145,22 @@ async function record(call: Call, input: In<'agent_turns.hydrate'>, shown: View,
     work: async (work) => {
       const { tx, now } = work;
       const turn = await heldTurn(work, input);
-      const moved = !isSeen(await seenOf(tx, turn), shown.seen);
-      if (moved && anew) throw new BoxesMoved();
+      const moved = !sameRevisions(await revisionsOf(tx, turn), shown.revisions);
+      if (moved && retry) throw new BoxesMoved();
       const view = moved ? await renderScript(call, tx, await scriptFor(call, tx, input, now)) : shown;
       const last = await findStep(tx, turn.agent_turn_id, undefined);
-      const same = asStep(last, view);
+      const same = sameStep(last, view);
       if (same) return sameAgain({ ...view, turn }, same);
       const { format, content_hash, moment } = view;
       const records = moved ? recordsOf(call, turn.agent_id, view.prompt) : cards;
       const step: StepRow = {
-        ...view.seen,
+        ...view.revisions,
         ...(await keepRecords(work, turn, last, records)),
         step: (last?.step ?? 0) + 1,
         turn_epoch: turn.turn_epoch,
         format,
         content_hash,
-        // What had expired by then was not shown, and is not when it is replayed.
+        // A replay omits the cards that had expired at this moment.
         created_at: moment,
       };
       await insertStep(tx, turn.agent_turn_id, step);
@@ -184,7 +177,7 @@ async function record(call: Call, input: In<'agent_turns.hydrate'>, shown: View,
   });
 }
 
-/** What a step showed, as a script. */
+/** The script of a recorded step; default: the last. */
 async function scriptOf(
   call: Call,
   query: Query,
@@ -195,21 +188,21 @@ async function scriptOf(
   const step = await findStep(query, agent_turn_id, wanted);
   if (!step) {
     const which = wanted === undefined ? 'was never hydrated' : `has no step ${wanted}`;
-    throw invalid(`agent_turn ${agent_turn_id} ${which}: there is nothing to replay`);
+    throw invalid(`agent_turn ${agent_turn_id} ${which}: hydrate it first`);
   }
   const boxes = await boxesOf(query, step);
-  return { turn, seen: step, format: step.format, boxes, moment: step.created_at, last: step, step };
+  return { turn, revisions: step, format: step.format, boxes, moment: step.created_at, last: step, step };
 }
 
 function asRecorded({ turn, prompt, content_hash }: View, step: StepRow): Hydrated {
   if (content_hash === step.content_hash) return answer(turn, step, prompt);
   throw new CairnError(
     'STORAGE_FAILED',
-    `step ${step.step} of agent_turn ${turn.agent_turn_id} renders otherwise than it did: what it showed was altered in the database`,
+    `step ${step.step} of agent_turn ${turn.agent_turn_id} renders differently than recorded: its content was altered in the database`,
   );
 }
 
-/** A prompt begins with what the profile says: to a party that did not do the turn it is shown if it may read that. */
+/** A prompt contains the profile: a party other than the agent itself needs the right to read it. */
 async function refusePrompt(call: Call, turn: AgentTurnRow): Promise<void> {
   const { agent_id } = call.caller;
   if (agent_id === null || agent_id === turn.agent_id || turn.profile_box_id === null) return;
@@ -218,7 +211,7 @@ async function refusePrompt(call: Call, turn: AgentTurnRow): Promise<void> {
   if (mayReadRecipe(reader, box?.agent_id ?? null)) return;
   throw new CairnError(
     'FORBIDDEN',
-    `agent ${agent_id} may not see this prompt: it has what the profile "${turn.profile_name}" says, which takes the right to read all cards`,
+    `agent ${agent_id} may not read this prompt: it contains profile "${turn.profile_name}", which needs the right to read all cards`,
     { rule: 'memory_access', memory_type: 'Card', need: 'read' },
   );
 }

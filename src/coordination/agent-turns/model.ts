@@ -1,4 +1,4 @@
-/** An agent_turn: one execution of an agent, on a sealed context, claimed by a worker with a lease. */
+/** An agent_turn: one run of an agent on a sealed context, claimed by a worker under a lease. */
 import { z } from 'zod';
 import { anyId, instant, jsonObject, jsonValue, text, uuid } from '../../kernel/contract.js';
 
@@ -21,13 +21,9 @@ export const turnLease = z
   .int()
   .min(100)
   .max(24 * 3_600_000)
-  .describe('How long the worker may be silent: 30,000 unless given');
+  .describe('Lease: the worker must renew it within this time. Default: 30,000');
 
-export const waitMs = z
-  .int()
-  .min(0)
-  .max(60_000)
-  .describe('How long to wait for it; 0, which is the default, not at all');
+export const waitMs = z.int().min(0).max(60_000).describe('How long to wait. Default: 0');
 
 export const turnError = z
   .strictObject({ code: text(200, 1), message: text(20_000), details: jsonObject.optional() })
@@ -36,7 +32,7 @@ export type TurnError = z.output<typeof turnError>;
 
 export const deliverable = z
   .union([text(1_000_000), jsonObject])
-  .describe('Text, or an object with the fields that the task asks for');
+  .describe('Text, or an object with the fields that the task requires');
 
 export const resultStatus = z.enum(['success', 'partial']);
 
@@ -47,24 +43,24 @@ export const agentTurn = z
     agent_id: z.string(),
     source_agent_id: z.string().nullable().describe('The agent that delegated it'),
     parent_agent_turn_id: z.string().nullable(),
-    depth: z.int().describe('0 for what no agent_turn delegated'),
+    depth: z.int().describe('0 if no agent_turn delegated it'),
     profile_name: z.string().nullable(),
     profile_box_id: z.string().nullable(),
-    trajectory_id: z.string().describe('The task that it works on, a part of the delegator’s'),
+    trajectory_id: z.string().describe('The task: a child of the delegator’s trajectory'),
     scope_id: z.string().nullable(),
     delegation_id: z.string().nullable(),
     batch_id: z.string().nullable(),
     task_index: z.int().nullable(),
     channel_id: z.string().nullable(),
     status: agentTurnStatus,
-    turn_epoch: z.int().describe('Rises whenever its holder changes; every step names it'),
+    turn_epoch: z.int().describe('Rises when the holder changes; every step names it'),
     attempts: z.int(),
     max_attempts: z.int(),
     worker_id: z.string().nullable(),
     lease_expires_at: instant.nullable(),
     context_box_id: z.string(),
     output_box_id: z.string(),
-    record_box_id: z.string().nullable().describe('Prompts and tools as they were rendered'),
+    record_box_id: z.string().nullable().describe('Prompts and tools as rendered'),
     instruction_card_id: z.string().nullable(),
     deliverable_card_id: z.string().nullable(),
     result_status: resultStatus.nullable(),
@@ -80,13 +76,13 @@ export const agentTurn = z
   .meta({ id: 'AgentTurn' });
 export type AgentTurn = z.output<typeof agentTurn>;
 
-/** What every step of a worker names. */
+/** Members of every step of a worker. */
 export const heldTurn = {
   agent_turn_id: uuid,
-  turn_epoch: z.int().min(0).describe('As claim or renew gave it; another is refused'),
+  turn_epoch: z.int().min(0).describe('The epoch that claim or renew answered; any other is refused'),
 };
 
-export const workerId = anyId.describe('Who works on it: any name of the worker process');
+export const workerId = anyId.describe('Any name of the worker process');
 
 export const dispatchAnswer = z
   .union([
@@ -109,7 +105,7 @@ export type DispatchAnswer = z.output<typeof dispatchAnswer>;
 export const batchStatus = z.enum(['running', 'success', 'partial', 'failed', 'timeout']);
 export type BatchStatus = z.output<typeof batchStatus>;
 
-export const batchTask = z.object({
+const batchTask = z.object({
   task_index: z.int(),
   agent_id: z.string(),
   agent_turn_id: z.string(),

@@ -1,5 +1,5 @@
-/** Reading agent_turns, and holding one: renew, suspend, resume. Claiming is in agent-turn-claiming.ts. */
-import { atLength, type Query, type Tx } from '../../driver/index.js';
+/** Use cases of agent_turns: get, list, renew, suspend, resume. `claim` is in claiming.ts. */
+import { atLength, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
   appendEvent,
@@ -11,10 +11,10 @@ import {
   type TurnGuard,
   type Work,
 } from '../../engine/index.js';
-import { waitForEnd } from '../../identity/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
-import { checkTurnHeld, seenAtWork } from './holding.js';
+import { CairnError, notFound } from '../../kernel/index.js';
+import { readAfterEnd } from '../waiting-reads.js';
+import { checkTurnHeld, recordWorkerHeartbeat } from './holding.js';
 import { type AgentTurn, DEFAULT_TURN_LEASE_MS } from './model.js';
 import { checkTurnMove, hasEnded, isPartyTo } from './rules.js';
 import {
@@ -28,35 +28,28 @@ import {
   toAgentTurn,
 } from './store.js';
 
-const SUSPENDED_MS = 900_000;
+const SUSPENDED_LEASE_MS = 900_000;
 
-export const noTurn = (call: Call, agent_turn_id: string): CairnError =>
-  new CairnError('AGENT_TURN_NOT_FOUND', `there is no agent_turn ${agent_turn_id} in tenant ${call.tenant}`);
-
-/** An agent_turn does not exist for others than its parties. */
-const isParty = (call: Call, turn: AgentTurnView): boolean => isPartyTo(turn, call.caller.agent_id);
-
-export async function openTurn(call: Call, query: Query, agent_turn_id: string): Promise<AgentTurnView> {
-  const turn = await findAgentTurn(query, agent_turn_id);
-  if (!turn || !isParty(call, turn)) throw noTurn(call, agent_turn_id);
-  return turn;
+/** To an agent that is not a party, an agent_turn does not exist. */
+function visible(call: Call, agent_turn_id: string, turn: AgentTurnView | undefined): AgentTurnView {
+  if (turn && isPartyTo(turn, call.caller.agent_id)) return turn;
+  throw notFound(call, 'agent_turn', agent_turn_id);
 }
+
+export const openTurn = async (call: Call, query: Query, agent_turn_id: string): Promise<AgentTurnView> =>
+  visible(call, agent_turn_id, await findAgentTurn(query, agent_turn_id));
 
 export const readTurn = async (call: Call, query: Query, agent_turn_id: string): Promise<AgentTurn> =>
   toAgentTurn(call.tenant, await openTurn(call, query, agent_turn_id));
 
-/** A worker may have fallen silent, or a deadline passed: that is noticed first. */
-export async function get(call: Call, input: In<'agent_turns.get'>): Promise<AgentTurn> {
-  await noticeDue(call);
-  const query = call.driver.at(call.tenant);
-  const first = await openTurn(call, query, input.agent_turn_id);
-  if (!input.wait_ms || hasEnded(first.status)) return toAgentTurn(call.tenant, first);
-  const ended = await waitForEnd(call, [`agent_turn:${input.agent_turn_id}`], input.wait_ms, async () => {
-    const turn = await openTurn(call, query, input.agent_turn_id);
-    return hasEnded(turn.status) ? turn : undefined;
-  });
-  return ended ? toAgentTurn(call.tenant, ended) : readTurn(call, query, input.agent_turn_id);
-}
+export const get = (call: Call, { agent_turn_id, wait_ms }: In<'agent_turns.get'>): Promise<AgentTurn> =>
+  readAfterEnd(
+    call,
+    `agent_turn:${agent_turn_id}`,
+    wait_ms,
+    () => readTurn(call, call.driver.at(call.tenant), agent_turn_id),
+    ({ status }) => hasEnded(status),
+  );
 
 export async function list(call: Call, input: In<'agent_turns.list'>): Promise<Out<'agent_turns.list'>> {
   const { driver, tenant, caller } = call;
@@ -75,45 +68,39 @@ export async function list(call: Call, input: In<'agent_turns.list'>): Promise<O
   return { agent_turns: rows.map((row) => toAgentTurn(tenant, row)), ...page };
 }
 
-/** Tells of a move, with what others need to follow it. */
-export function journalTurn(work: Work, turn: AgentTurnView, what: string, facts: JsonObject = {}): void {
+/** Appends the event of a move. */
+export function journalTurn(work: Work, turn: AgentTurnView, event: string, facts: JsonObject = {}): void {
   const { agent_turn_id, turn_epoch, trajectory_id, channel_id } = turn;
-  const routed: JsonObject = channel_id === null ? {} : { channel_id };
-  appendEvent(
-    work,
-    `cairn.agent_turn.${what}`,
-    { type: 'agent_turn', id: agent_turn_id },
-    { turn_epoch, ...routed, ...facts },
-    trajectory_id,
-  );
+  const payload = { turn_epoch, ...(channel_id === null ? {} : { channel_id }), ...facts };
+  const entity = { type: 'agent_turn', id: agent_turn_id };
+  appendEvent(work, `cairn.agent_turn.${event}`, entity, payload, trajectory_id);
 }
 
-/** An agent_turn, locked, if the caller acts for the agent that does it. */
+/** Locks an agent_turn of the agent for which the caller acts. */
 export const ownTurn = async ({ call, tx }: Work, agent_turn_id: string): Promise<AgentTurnView> =>
   checkOwn(call, agent_turn_id, await lockAgentTurn(tx, agent_turn_id));
 
-function checkOwn(call: Call, agent_turn_id: string, turn: AgentTurnView | undefined): AgentTurnView {
-  if (!turn || !isParty(call, turn)) throw noTurn(call, agent_turn_id);
+function checkOwn(call: Call, agent_turn_id: string, row: AgentTurnView | undefined): AgentTurnView {
+  const turn = visible(call, agent_turn_id, row);
   const { agent_id } = call.caller;
   if (agent_id === null || agent_id === turn.agent_id) return turn;
   throw new CairnError(
     'FORBIDDEN',
-    `agent_turn ${agent_turn_id} is done by agent ${turn.agent_id}: this key acts as ${agent_id}`,
+    `agent_turn ${agent_turn_id} belongs to agent ${turn.agent_id}: this key acts as ${agent_id}`,
     { rule: 'key_agent' },
   );
 }
 
-/** The same, if the caller holds it now in this epoch. */
+/** Locks an agent_turn that the caller holds in this epoch. */
 export async function heldTurn(work: Work, held: TurnGuard): Promise<AgentTurnView> {
-  const { call, now } = work;
-  if (call.caller.agent_id === null) await seenAtWork(work, held);
+  if (work.call.caller.agent_id === null) await recordWorkerHeartbeat(work, held);
   const turn = await ownTurn(work, held.agent_turn_id);
-  checkTurnHeld(turn, held.turn_epoch, now);
+  checkTurnHeld(turn, held.turn_epoch, work.now);
   return turn;
 }
 
-/** The same as it stands, without a lock: it may move at once. */
-export async function seenHeldTurn(
+/** The same without a lock: it may change at once. */
+export async function findHeldTurn(
   call: Call,
   query: Query,
   { agent_turn_id, turn_epoch }: TurnGuard,
@@ -124,52 +111,42 @@ export async function seenHeldTurn(
   return turn;
 }
 
-/** Gives the lease longer, whatever else changes. */
-async function holdFor(tx: Tx, turn: AgentTurnView, lease_ms: number, now: number): Promise<AgentTurnView> {
-  const expires_at = now + lease_ms;
-  const { agent_turn_id: subject_id, worker_id: holder, turn_epoch: token } = turn;
-  await putLease(tx, { kind: 'agent_turn', subject_id, holder, token, expires_at });
-  return { ...turn, lease_expires_at: expires_at };
-}
-
-export async function renew(call: Call, input: In<'agent_turns.renew'>): Promise<AgentTurn> {
-  return change(call, {
-    input,
-    work: async (work) => {
-      const { tx, now } = work;
-      const turn = await heldTurn(work, input);
-      const fallback = turn.status === 'suspended' ? SUSPENDED_MS : DEFAULT_TURN_LEASE_MS;
-      return toAgentTurn(call.tenant, await holdFor(tx, turn, input.lease_ms ?? fallback, now));
-    },
-    remember: () => input.agent_turn_id,
-    again: (query, kept) => readTurn(call, query, kept as string),
-  });
-}
-
-async function move(
+/** Alters a held agent_turn and renews its lease. `alter` returns undefined to leave both as they are. */
+const changeHeld = (
   call: Call,
-  input: In<'agent_turns.suspend'>,
-  to: 'suspended' | 'running',
-  lease_ms: number,
-): Promise<AgentTurn> {
-  return change(call, {
+  input: In<'agent_turns.renew'>,
+  alter: (work: Work, turn: AgentTurnView) => Promise<AgentTurnView | undefined>,
+): Promise<AgentTurn> =>
+  change(call, {
     input,
     work: async (work) => {
-      const { tx, now } = work;
-      const turn = await heldTurn(work, input);
-      if (turn.status === to) return toAgentTurn(call.tenant, turn);
-      checkTurnMove(turn.agent_turn_id, turn.status, to);
-      const moved = await changeAgentTurn(tx, turn, { status: to }, now);
-      journalTurn(work, moved, to === 'running' ? 'resumed' : 'suspended');
-      return toAgentTurn(call.tenant, await holdFor(tx, moved, lease_ms, now));
+      const held = await heldTurn(work, input);
+      const turn = await alter(work, held);
+      if (!turn) return toAgentTurn(call.tenant, held);
+      const { agent_turn_id: subject_id, worker_id: holder, turn_epoch: token, status } = turn;
+      const fallback = status === 'suspended' ? SUSPENDED_LEASE_MS : DEFAULT_TURN_LEASE_MS;
+      const expires_at = work.now + (input.lease_ms ?? fallback);
+      await putLease(work.tx, { kind: 'agent_turn', subject_id, holder, token, expires_at });
+      return toAgentTurn(call.tenant, { ...turn, lease_expires_at: expires_at });
     },
     remember: () => input.agent_turn_id,
     again: (query, kept) => readTurn(call, query, kept as string),
   });
-}
+
+export const renew = (call: Call, input: In<'agent_turns.renew'>): Promise<AgentTurn> =>
+  changeHeld(call, input, async (_work, turn) => turn);
+
+const moveTo = (call: Call, input: In<'agent_turns.suspend'>, to: 'suspended' | 'running'): Promise<AgentTurn> =>
+  changeHeld(call, input, async (work, turn) => {
+    if (turn.status === to) return undefined;
+    checkTurnMove(turn.agent_turn_id, turn.status, to);
+    const moved = await changeAgentTurn(work.tx, turn, { status: to }, work.now);
+    journalTurn(work, moved, to === 'running' ? 'resumed' : 'suspended');
+    return moved;
+  });
 
 export const suspend = (call: Call, input: In<'agent_turns.suspend'>): Promise<AgentTurn> =>
-  move(call, input, 'suspended', input.lease_ms ?? SUSPENDED_MS);
+  moveTo(call, input, 'suspended');
 
 export const resume = (call: Call, input: In<'agent_turns.resume'>): Promise<AgentTurn> =>
-  move(call, input, 'running', input.lease_ms ?? DEFAULT_TURN_LEASE_MS);
+  moveTo(call, input, 'running');

@@ -1,4 +1,4 @@
-/** What the holder of an agent_turn does while it works: append to the output, replace a box. How it ends is in agent-turn-ends.ts. */
+/** Use cases of the holder of an agent_turn: append, replace_box. The use cases that end it are in ends.ts. */
 import { listToText, type Tx, textToList } from '../../driver/index.js';
 import type { In, MemoryAccess, Out } from '../../engine/contract.js';
 import {
@@ -26,6 +26,7 @@ import {
 } from '../../facts/index.js';
 import {
   addReader,
+  type BoxRow,
   findCards,
   growBox,
   insertEntries,
@@ -36,16 +37,15 @@ import {
 } from '../../facts/sql.js';
 import { findAgent } from '../../identity/index.js';
 import { newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, notFound } from '../../kernel/index.js';
 import { derivedEdges, insertEdges, settleEdges } from '../../memory/index.js';
 import { fillBox } from '../packing/store.js';
-import { cardsSeen } from './cards.js';
-import { resultsIn } from './cards-store.js';
+import { cardsSeen, resultsIn } from './cards.js';
 import type { AgentTurn } from './model.js';
-import { heldTurn, noTurn, openTurn, readTurn } from './service.js';
+import { heldTurn, openTurn, readTurn } from './service.js';
 import { type AgentTurnView, changeAgentTurn, toAgentTurn } from './store.js';
 
-/** Adds cards to the output box, whose agent_turn is held. */
+/** Appends cards to the output box of a held agent_turn. */
 export async function appendCards(
   work: Work,
   turn: AgentTurnView,
@@ -53,42 +53,43 @@ export async function appendCards(
 ): Promise<Omit<Out<'agent_turns.append'>, 'output_box_id'> & { readonly appended: boolean }> {
   const { call, tx, now } = work;
   const box = await lockBox(tx, turn.output_box_id);
-  if (!box || box.ended_at !== null) throw noTurn(call, turn.agent_turn_id);
-  await refuseSecondResults(work, turn.output_box_id, prepared);
+  if (!box || box.ended_at !== null) throw notFound(call, 'agent_turn', turn.agent_turn_id);
+  await refuseSecondResults(tx, box.box_id, prepared);
   const cards: Card[] = [];
   for (const one of prepared) cards.push((await addCard(work, one, turnBoxHolder(box.box_id))).card);
   const ids = cards.map(({ card_id }) => card_id);
   const { entered } = await standingOf(tx, box.box_id, ids, now);
   const fresh = ids.filter((id, i) => !entered.has(id) && ids.indexOf(id) === i);
   if (fresh.length === 0) return { revision: box.revision, length: box.length, cards, appended: false };
-  const revision = box.revision + 1;
-  const length = box.length + fresh.length;
-  const place = { position: box.next_position, behind: box.length, revision };
-  await insertEntries(tx, box.box_id, place, fresh);
-  const grown = { revision, length, next_position: box.next_position + fresh.length, updated_at: now };
-  await growBox(tx, box.box_id, grown);
-  return { revision, length, cards, appended: true };
+  return { ...(await appendToBox(tx, box, fresh, now)), cards, appended: true };
 }
 
-/** One result per call within an output box; the same card again is the same result. */
-async function refuseSecondResults({ tx }: Work, box_id: string, prepared: readonly PreparedCard[]): Promise<void> {
-  const results = prepared.filter(isResult);
+/** Adds cards at the end of a locked box. */
+export async function appendToBox(tx: Tx, box: BoxRow, card_ids: readonly string[], now: number) {
+  const revision = box.revision + 1;
+  const length = box.length + card_ids.length;
+  await insertEntries(tx, box.box_id, { position: box.next_position, behind: box.length, revision }, card_ids);
+  const grown = { revision, length, next_position: box.next_position + card_ids.length, updated_at: now };
+  await growBox(tx, box.box_id, grown);
+  return { revision, length };
+}
+
+/** A tool call has one result in an output box. Appending the same card again is no second result. */
+async function refuseSecondResults(tx: Tx, box_id: string, prepared: readonly PreparedCard[]): Promise<void> {
+  const results = prepared.filter(({ input }) => input.metadata?.type === 'tool.result' && input.tool_call_id != null);
   if (results.length === 0) return;
   const ids = results.map(({ input }) => input.tool_call_id!);
   const own = new Set(results.map(({ input }) => input.card_id));
   const known = await resultsIn(tx, box_id, ids);
-  const there =
+  const tool_call_id =
     ids.find((id, i) => ids.indexOf(id) !== i) ?? known.find(({ card_id }) => !own.has(card_id))?.tool_call_id;
-  if (there === undefined) return;
+  if (tool_call_id === undefined) return;
   throw new CairnError(
     'TOOL_RESULT_EXISTS',
-    `output box ${box_id} has a tool.result for tool_call_id "${there}" already: a call has one result`,
-    { tool_call_id: there },
+    `output box ${box_id} already has a tool.result for tool_call_id "${tool_call_id}": a call has one result`,
+    { tool_call_id },
   );
 }
-
-const isResult = ({ input }: PreparedCard): boolean =>
-  input.metadata?.type === 'tool.result' && input.tool_call_id != null;
 
 export async function append(call: Call, input: In<'agent_turns.append'>): Promise<Out<'agent_turns.append'>> {
   const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepareCard(call, one)));
@@ -98,11 +99,10 @@ export async function append(call: Call, input: In<'agent_turns.append'>): Promi
     work: async (work) => {
       const turn = await heldTurn(work, input);
       const { output_box_id, agent_turn_id, trajectory_id } = turn;
-      const done = await appendCards(work, turn, prepared);
-      const { revision, length, cards, appended } = done;
+      const { revision, length, cards, appended } = await appendCards(work, turn, prepared);
       const facts = { output_box_id, revision, length, card_ids: cards.map(({ card_id }) => card_id) };
-      const packet_type = 'cairn.agent_turn.appended';
-      if (appended) appendEvent(work, packet_type, { type: 'agent_turn', id: agent_turn_id }, facts, trajectory_id);
+      const entity = { type: 'agent_turn', id: agent_turn_id };
+      if (appended) appendEvent(work, 'cairn.agent_turn.appended', entity, facts, trajectory_id);
       return { output_box_id, revision, length, cards };
     },
     remember: ({ revision, length, cards }) => [revision, length, cards.map(({ card_id }) => card_id)],
@@ -115,13 +115,13 @@ export async function append(call: Call, input: In<'agent_turns.append'>): Promi
 }
 
 export async function replace_box(call: Call, input: In<'agent_turns.replace_box'>): Promise<AgentTurn> {
-  const { tenant } = call;
   const card_ids = [...new Set(input.card_ids)];
   return change(call, {
     input,
     work: async (work) => {
       const { tx, now } = work;
       const turn = await heldTurn(work, input);
+      const { agent_id, agent_turn_id, turn_epoch } = turn;
       const column = `${input.box}_box_id` as const;
       const old_box_id = turn[column];
       const known = await knownCards(tx, card_ids, now);
@@ -129,48 +129,34 @@ export async function replace_box(call: Call, input: In<'agent_turns.replace_box
       if (missing.length > 0) throw unknownCards('card_ids', missing);
       await refuseHidden(call, tx, card_ids);
       await refuseBeyondReach(work, turn, card_ids);
-      const box_id = newId();
-      await putBox(tx, turn, box_id, card_ids, input.box === 'context', now);
+      const box_id = await createBox(work, turn, card_ids, input.box === 'context');
       const replaced_box_ids = listToText([...textToList(turn.replaced_box_ids), old_box_id]);
       const changed = await changeAgentTurn(tx, turn, { [column]: box_id, replaced_box_ids }, now);
-      const edges = derivedEdges(
-        { entity_type: 'Box', entity_id: box_id },
-        [{ entity_type: 'Box', entity_id: old_box_id }],
-        turn.agent_id,
-      );
+      const box = (entity_id: string) => ({ entity_type: 'Box' as const, entity_id });
+      const edges = derivedEdges(box(box_id), [box(old_box_id)], agent_id);
+      const edge_ids = edges.map(({ edge_id }) => edge_id);
       await insertEdges(tx, edges);
-      const facts = { box: input.box, box_id, old_box_id, length: card_ids.length, turn_epoch: turn.turn_epoch };
-      const told: NewPacket = {
-        ...event(
-          work,
-          'cairn.agent_turn.box_replaced',
-          { type: 'agent_turn', id: turn.agent_turn_id },
-          facts,
-          turn.trajectory_id,
-        ),
-        settle: (last, recorded_at) =>
-          settleEdges(
-            last,
-            edges.map(({ edge_id }) => edge_id),
-            recorded_at,
-          ),
+      const facts = { box: input.box, box_id, old_box_id, length: card_ids.length, turn_epoch };
+      const entity = { type: 'agent_turn', id: agent_turn_id };
+      const packet: NewPacket = {
+        ...event(work, 'cairn.agent_turn.box_replaced', entity, facts, turn.trajectory_id),
+        settle: (last, recorded_at) => settleEdges(last, edge_ids, recorded_at),
       };
-      tx.journal(told);
-      return toAgentTurn(tenant, changed);
+      tx.journal(packet);
+      return toAgentTurn(call.tenant, changed);
     },
     remember: () => input.agent_turn_id,
     again: (query, kept) => readTurn(call, query, kept as string),
   });
 }
 
-/** What an agent may not read it does not put before its model, unless that was given it. */
+/** An agent shows its model only cards that it may read, or that its boxes already have. */
 async function refuseBeyondReach(
   { call, tx, now }: Work,
   { agent_id, context_box_id, output_box_id }: AgentTurnView,
   card_ids: readonly string[],
 ): Promise<void> {
-  const { caller } = call;
-  const access = caller.agent_id === null ? null : (await findAgent(tx, agent_id))?.memory_access;
+  const access = call.caller.agent_id === null ? null : (await findAgent(tx, agent_id))?.memory_access;
   if (access == null || card_ids.length === 0) return;
   const extents = cardExtents(JSON.parse(access) as MemoryAccess, 'read');
   const rows = await findCards(tx, card_ids);
@@ -183,19 +169,18 @@ async function refuseBeyondReach(
   if (beyond.length > 0) throw cardsBeyond(call, beyond);
 }
 
-/** A box in the place of another of an agent_turn; a context is sealed. Who delegated it may read it as well. */
-async function putBox(
-  tx: Tx,
-  turn: AgentTurnView,
-  box_id: string,
+/** Creates a box of an agent_turn, readable by its delegator; a context is sealed. */
+async function createBox(
+  { tx, now }: Work,
+  { agent_id, source_agent_id }: AgentTurnView,
   card_ids: readonly string[],
   seal: boolean,
-  now: number,
-): Promise<void> {
-  const sealed_at = seal ? { sealed_at: await takeSealTime(tx, now) } : {};
-  const length = await fillBox(tx, box_id, [{ card_ids }], sealed_at.sealed_at ?? now);
-  const { agent_id, source_agent_id } = turn;
-  const made = { box_id, agent_id, metadata: '{}', sent_hash: null, length, held_by: turnBoxHolder(box_id) };
-  await makeBox(tx, { ...made, ...sealed_at }, now);
+): Promise<string> {
+  const box_id = newId();
+  const sealed_at = seal ? await takeSealTime(tx, now) : undefined;
+  const length = await fillBox(tx, box_id, [{ card_ids }], sealed_at ?? now);
+  const box = { box_id, agent_id, metadata: '{}', sent_hash: null, length, held_by: turnBoxHolder(box_id) };
+  await makeBox(tx, sealed_at === undefined ? box : { ...box, sealed_at }, now);
   if (source_agent_id !== null && source_agent_id !== agent_id) await addReader(tx, box_id, source_agent_id, now);
+  return box_id;
 }

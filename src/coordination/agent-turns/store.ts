@@ -1,71 +1,29 @@
-/** agent_turns and their steps: rows in, rows out. */
-import { join, type KeysetPage, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
+/** agent_turns, their steps and their batches: rows in, rows out. */
+import { join, type KeysetPage, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import type { PromptFormat } from '../../facts/contract.js';
 import type { AgentRow } from '../../identity/index.js';
-import { toIso } from '../../kernel/index.js';
-import { countParted, onPage, type Parted } from '../delegations/two-party-pages.js';
-import type { AgentTurn, AgentTurnStatus, TurnError } from './model.js';
+import { countRows, onPage, type TwoPartyList } from '../delegations/two-party-pages.js';
+import { equalTo, type ListFilter, type Stored, withIsoTimes } from '../rows.js';
+import type { AgentTurn, Batch, BatchStatus, TurnError } from './model.js';
 
-export interface AgentTurnRow {
-  readonly agent_turn_id: string;
-  readonly agent_id: string;
-  readonly source_agent_id: string | null;
-  readonly parent_agent_turn_id: string | null;
-  readonly depth: number;
-  readonly profile_name: string | null;
-  readonly profile_box_id: string | null;
+/** The answer as it is stored, and the columns that are not shown. */
+export interface AgentTurnRow extends Omit<Stored<AgentTurn>, 'project_id' | 'error' | 'lease_expires_at'> {
   readonly profile_card_id: string | null;
-  readonly trajectory_id: string;
-  readonly scope_id: string | null;
-  readonly delegation_id: string | null;
-  readonly batch_id: string | null;
-  readonly task_index: number | null;
-  readonly channel_id: string | null;
-  readonly status: AgentTurnStatus;
-  readonly turn_epoch: number;
-  readonly attempts: number;
-  readonly max_attempts: number;
-  readonly worker_id: string | null;
-  readonly context_box_id: string;
-  readonly output_box_id: string;
-  readonly record_box_id: string | null;
-  /** A list in JSON: contexts and outputs that gave way to others. */
+  /** JSON list: former context and output boxes. */
   readonly replaced_box_ids: string | null;
-  readonly instruction_card_id: string | null;
-  readonly deliverable_card_id: string | null;
-  readonly result_status: 'success' | 'partial' | null;
-  readonly summary: string | null;
   /** JSON. */
   readonly error: string | null;
-  readonly forked_from: string | null;
-  readonly dispatched_at: number;
-  readonly claimed_at: number | null;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly ended_at: number | null;
 }
 
-/** With the end of its lease, and when it is overdue: by its own deadline, its batch's or its delegation's. */
 export interface AgentTurnView extends AgentTurnRow {
   readonly lease_expires_at: number | null;
+  /** The earliest of its own deadline, its batch's and its delegation's. */
   readonly due_at: number | null;
 }
 
-const iso = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
-
-export const toAgentTurn = (tenant: string, row: AgentTurnView): AgentTurn => {
-  const { profile_card_id: _, replaced_box_ids: __, due_at: ___, error, lease_expires_at, ...rest } = row;
-  return {
-    ...rest,
-    project_id: tenant,
-    error: error === null ? null : (JSON.parse(error) as TurnError),
-    lease_expires_at: iso(lease_expires_at),
-    dispatched_at: toIso(row.dispatched_at),
-    claimed_at: iso(row.claimed_at),
-    created_at: toIso(row.created_at),
-    updated_at: toIso(row.updated_at),
-    ended_at: iso(row.ended_at),
-  };
+export const toAgentTurn = (project_id: string, row: AgentTurnView): AgentTurn => {
+  const { profile_card_id: _, replaced_box_ids: __, due_at: ___, error, ...rest } = row;
+  return { ...withIsoTimes(rest), project_id, error: error === null ? null : (JSON.parse(error) as TurnError) };
 };
 
 const COLUMNS: Sql = sql`t.agent_turn_id, t.agent_id, t.source_agent_id, t.parent_agent_turn_id, t.depth,
@@ -74,89 +32,57 @@ const COLUMNS: Sql = sql`t.agent_turn_id, t.agent_id, t.source_agent_id, t.paren
   t.output_box_id, t.record_box_id, t.replaced_box_ids, t.instruction_card_id, t.deliverable_card_id, t.result_status, t.summary,
   t.error, t.forked_from, t.dispatched_at, t.claimed_at, t.created_at, t.updated_at, t.ended_at`;
 
-const LEASE_ENDS: Sql = sql`(SELECT l.expires_at FROM leases l WHERE l.tenant_id = t.tenant_id AND l.kind = 'agent_turn'
+const VIEW: Sql = sql`SELECT ${COLUMNS},
+  (SELECT l.expires_at FROM leases l WHERE l.tenant_id = t.tenant_id AND l.kind = 'agent_turn'
     AND l.subject_id = t.agent_turn_id) AS lease_expires_at,
   (SELECT MIN(l.expires_at) FROM leases l WHERE l.tenant_id = t.tenant_id
     AND ((l.kind = 'deadline' AND l.subject_id = t.agent_turn_id) OR (l.kind = 'batch' AND l.subject_id = t.batch_id)
-      OR (l.kind = 'delegation' AND l.subject_id = t.delegation_id))) AS due_at`;
+      OR (l.kind = 'delegation' AND l.subject_id = t.delegation_id))) AS due_at
+  FROM agent_turns t`;
 
-const turnsTable: Table = {
-  name: 'agent_turns',
-  columns: {
-    tenant_id: 'text',
-    agent_turn_id: 'text',
-    agent_id: 'text',
-    source_agent_id: 'text',
-    parent_agent_turn_id: 'text',
-    depth: 'bigint',
-    profile_name: 'text',
-    profile_box_id: 'text',
-    profile_card_id: 'text',
-    trajectory_id: 'text',
-    scope_id: 'text',
-    delegation_id: 'text',
-    batch_id: 'text',
-    task_index: 'bigint',
-    channel_id: 'text',
-    status: 'text',
-    turn_epoch: 'bigint',
-    attempts: 'bigint',
-    max_attempts: 'bigint',
-    context_box_id: 'text',
-    output_box_id: 'text',
-    instruction_card_id: 'text',
-    forked_from: 'text',
-    dispatched_at: 'bigint',
-    created_at: 'bigint',
-    updated_at: 'bigint',
-  },
-};
-
-export function insertAgentTurns(tx: Tx, rows: readonly AgentTurnRow[]): Promise<void> {
-  const [, ...columns] = Object.keys(turnsTable.columns) as [string, ...(keyof AgentTurnRow)[]];
-  return tx.insert(
-    turnsTable,
-    rows.map((row) => [tx.tenant, ...columns.map((column) => row[column])]),
+/** Inserts a dispatched agent_turn. */
+export const insertAgentTurn = (tx: Tx, row: AgentTurnRow): Promise<void> =>
+  tx.send(
+    sql`INSERT INTO agent_turns (tenant_id, agent_turn_id, agent_id, source_agent_id, parent_agent_turn_id, depth,
+          profile_name, profile_box_id, profile_card_id, trajectory_id, scope_id, delegation_id, batch_id, task_index,
+          channel_id, status, turn_epoch, attempts, max_attempts, context_box_id, output_box_id, instruction_card_id,
+          forked_from, dispatched_at, created_at, updated_at)
+        VALUES (${TENANT}, ${row.agent_turn_id}, ${row.agent_id}, ${row.source_agent_id}, ${row.parent_agent_turn_id},
+          ${row.depth}, ${row.profile_name}, ${row.profile_box_id}, ${row.profile_card_id}, ${row.trajectory_id},
+          ${row.scope_id}, ${row.delegation_id}, ${row.batch_id}, ${row.task_index}, ${row.channel_id}, ${row.status},
+          ${row.turn_epoch}, ${row.attempts}, ${row.max_attempts}, ${row.context_box_id}, ${row.output_box_id},
+          ${row.instruction_card_id}, ${row.forked_from}, ${row.dispatched_at}, ${row.created_at}, ${row.updated_at})`,
   );
-}
 
-export function findAgentTurn(query: Query, agent_turn_id: string): Promise<AgentTurnView | undefined> {
-  return query.get<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
-        WHERE t.tenant_id = ${TENANT} AND t.agent_turn_id = ${agent_turn_id}`,
-  );
-}
+const viewById = (agent_turn_id: string): Sql =>
+  sql`${VIEW} WHERE t.tenant_id = ${TENANT} AND t.agent_turn_id = ${agent_turn_id}`;
 
-/** The same, and nobody else moves it until the commit. */
-export function lockAgentTurn(tx: Tx, agent_turn_id: string): Promise<AgentTurnView | undefined> {
-  return tx.get<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
-        WHERE t.tenant_id = ${TENANT} AND t.agent_turn_id = ${agent_turn_id} FOR UPDATE`,
-  );
-}
+export const findAgentTurn = (query: Query, agent_turn_id: string): Promise<AgentTurnView | undefined> =>
+  query.get(viewById(agent_turn_id));
 
-/** The agent_turn that an agent has under way, or had last. */
-export function lastTurnOf(query: Query, agent_id: string): Promise<AgentTurnRow | undefined> {
-  return query.get<AgentTurnRow>(
+export const lockAgentTurn = (tx: Tx, agent_turn_id: string): Promise<AgentTurnView | undefined> =>
+  tx.get(sql`${viewById(agent_turn_id)} FOR UPDATE`);
+
+/** The active agent_turn of an agent, or its last one. */
+export const lastTurnOf = (query: Query, agent_id: string): Promise<AgentTurnRow | undefined> =>
+  query.get(
     sql`SELECT ${COLUMNS} FROM agent_turns t WHERE t.tenant_id = ${TENANT} AND t.agent_id = ${agent_id}
         ORDER BY t.agent_turn_id DESC LIMIT 1`,
   );
-}
 
-/** The agent_turn that a trajectory was made for, if it was. */
-export function turnOfTrajectory(query: Query, trajectory_id: string): Promise<AgentTurnView | undefined> {
-  return query.get<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
-        WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ${trajectory_id} ORDER BY t.agent_turn_id DESC LIMIT 1`,
+/** The agent_turn that a trajectory was created for, if any. */
+export const turnOfTrajectory = (query: Query, trajectory_id: string): Promise<AgentTurnView | undefined> =>
+  query.get(
+    sql`${VIEW} WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ${trajectory_id}
+        ORDER BY t.agent_turn_id DESC LIMIT 1`,
   );
-}
 
-export function activeTurnOf(query: Query, agent_id: string): Promise<AgentTurnRow | undefined> {
-  return query.get<AgentTurnRow>(
+/** The unfinished agent_turn of an agent: there is at most one. */
+export const activeTurnOf = (query: Query, agent_id: string): Promise<AgentTurnRow | undefined> =>
+  query.get(
     sql`SELECT ${COLUMNS} FROM agent_turns t
         WHERE t.tenant_id = ${TENANT} AND t.agent_id = ${agent_id} AND t.ended_at IS NULL`,
   );
-}
 
 export interface Claimable {
   readonly profile_name?: string | undefined;
@@ -164,18 +90,11 @@ export interface Claimable {
   readonly agent_turn_id?: string | undefined;
 }
 
-const claimable = ({ profile_name, agent_id, agent_turn_id }: Claimable): Sql =>
-  join(
-    [
-      sql`t.status = 'dispatched'`,
-      ...(profile_name === undefined ? [] : [sql`t.profile_name = ${profile_name}`]),
-      ...(agent_id === undefined ? [] : [sql`t.agent_id = ${agent_id}`]),
-      ...(agent_turn_id === undefined ? [] : [sql`t.agent_turn_id = ${agent_turn_id}`]),
-    ],
-    ' AND ',
-  );
+const claimable = ({ profile_name, agent_id, agent_turn_id }: Claimable): Sql => {
+  const wanted = { 't.profile_name': profile_name, 't.agent_id': agent_id, 't.agent_turn_id': agent_turn_id };
+  return join([sql`t.status = 'dispatched'`, ...equalTo(wanted)], ' AND ');
+};
 
-/** Whether there is anything to claim: asked before a transaction is begun for it. */
 export async function anyClaimable(query: Query, filter: Claimable): Promise<boolean> {
   const row = await query.get(
     sql`SELECT 1 AS there FROM agent_turns t WHERE t.tenant_id = ${TENANT} AND ${claimable(filter)} LIMIT 1`,
@@ -183,15 +102,14 @@ export async function anyClaimable(query: Query, filter: Claimable): Promise<boo
   return row !== undefined;
 }
 
-/** The one that was dispatched first. */
-export function findClaimable(query: Query, filter: Claimable): Promise<AgentTurnRow | undefined> {
-  return query.get<AgentTurnRow>(
+/** The earliest dispatched one. */
+export const findClaimable = (query: Query, filter: Claimable): Promise<AgentTurnRow | undefined> =>
+  query.get(
     sql`SELECT ${COLUMNS} FROM agent_turns t WHERE t.tenant_id = ${TENANT} AND ${claimable(filter)}
         ORDER BY t.dispatched_at, t.agent_turn_id LIMIT 1`,
   );
-}
 
-export type TurnChange = Partial<
+type TurnChange = Partial<
   Pick<
     AgentTurnRow,
     | 'status'
@@ -212,7 +130,7 @@ export type TurnChange = Partial<
   >
 >;
 
-/** Writes a row that is locked, with what changes of it; gives it as it is now. */
+/** Updates a locked row; returns the new row. */
 export async function changeAgentTurn<R extends AgentTurnRow>(
   tx: Tx,
   row: R,
@@ -233,71 +151,46 @@ export async function changeAgentTurn<R extends AgentTurnRow>(
   return next;
 }
 
-export interface AgentTurnFilter {
-  readonly agent_id?: string | undefined;
-  readonly status?: AgentTurnStatus | undefined;
-  readonly profile_name?: string | undefined;
-  readonly trajectory_id?: string | undefined;
-  readonly parent_agent_turn_id?: string | undefined;
-  readonly batch_id?: string | undefined;
-  readonly channel_id?: string | undefined;
-  /** Only those that this agent does or has delegated. */
-  readonly party?: string | undefined;
-}
+export type AgentTurnFilter = ListFilter<'agent_turns.list'>;
 
-function listOf({ party, ...equal }: AgentTurnFilter): Parted {
-  const columns: Record<keyof typeof equal, Sql> = {
-    agent_id: sql`t.agent_id`,
-    status: sql`t.status`,
-    profile_name: sql`t.profile_name`,
-    trajectory_id: sql`t.trajectory_id`,
-    parent_agent_turn_id: sql`t.parent_agent_turn_id`,
-    batch_id: sql`t.batch_id`,
-    channel_id: sql`t.channel_id`,
-  };
-  const conditions = [sql`t.tenant_id = ${TENANT}`];
-  for (const [name, column] of Object.entries(columns)) {
-    const value = equal[name as keyof typeof equal];
-    if (value !== undefined) conditions.push(sql`${column} = ${value}`);
-  }
-  return {
-    from: sql`agent_turns t`,
-    id: sql`t.agent_turn_id`,
-    parties: [sql`t.agent_id`, sql`t.source_agent_id`],
-    party,
-    where: join(conditions, ' AND '),
-  };
-}
+const listOf = ({ party, ...filter }: AgentTurnFilter): TwoPartyList => ({
+  from: sql`agent_turns t`,
+  id: sql`t.agent_turn_id`,
+  parties: [sql`t.agent_id`, sql`t.source_agent_id`],
+  party,
+  conditions: equalTo({
+    't.agent_id': filter.agent_id,
+    't.status': filter.status,
+    't.profile_name': filter.profile_name,
+    't.trajectory_id': filter.trajectory_id,
+    't.parent_agent_turn_id': filter.parent_agent_turn_id,
+    't.batch_id': filter.batch_id,
+    't.channel_id': filter.channel_id,
+  }),
+});
 
-export function listAgentTurns(query: Query, filter: AgentTurnFilter, page: KeysetPage): Promise<AgentTurnView[]> {
-  return query.all<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t
-        WHERE t.tenant_id = ${TENANT} AND ${onPage(listOf(filter), page)}`,
-  );
-}
+export const listAgentTurns = (query: Query, filter: AgentTurnFilter, page: KeysetPage): Promise<AgentTurnView[]> =>
+  query.all(sql`${VIEW} WHERE t.tenant_id = ${TENANT} AND ${onPage(listOf(filter), page)}`);
 
-export const countAgentTurns = (filter: AgentTurnFilter): Sql => countParted(listOf(filter));
+export const countAgentTurns = (filter: AgentTurnFilter): Sql => countRows(listOf(filter));
 
-/** Those of a batch, in the order of its tasks. */
-export function turnsOfBatch(query: Query, batch_id: string): Promise<AgentTurnView[]> {
-  return query.all<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t WHERE t.tenant_id = ${TENANT} AND t.batch_id = ${batch_id}
-        ORDER BY t.task_index`,
-  );
-}
+/** The agent_turns of a batch, by task index. */
+export const turnsOfBatch = (query: Query, batch_id: string): Promise<AgentTurnView[]> =>
+  query.all(sql`${VIEW} WHERE t.tenant_id = ${TENANT} AND t.batch_id = ${batch_id} ORDER BY t.task_index`);
 
-/** In the order of their ids, which is that in which all who lock several do so. */
-export function lockAgentTurns(tx: Query, ids: readonly string[], lock: boolean): Promise<AgentTurnView[]> {
-  const held = lock ? sql` FOR UPDATE` : sql``;
-  return tx.all<AgentTurnView>(
-    sql`SELECT ${COLUMNS}, ${LEASE_ENDS} FROM agent_turns t WHERE t.tenant_id = ${TENANT}
-          AND t.agent_turn_id = ANY(${ids}) ORDER BY t.agent_turn_id${held}`,
-  );
-}
+const viewsByIds = (ids: readonly string[]): Sql =>
+  sql`${VIEW} WHERE t.tenant_id = ${TENANT} AND t.agent_turn_id = ANY(${ids}) ORDER BY t.agent_turn_id`;
+
+export const findAgentTurns = (query: Query, ids: readonly string[]): Promise<AgentTurnView[]> =>
+  query.all(viewsByIds(ids));
+
+/** Locks by ascending id: the lock order of agent_turns. */
+export const lockAgentTurns = (tx: Tx, ids: readonly string[]): Promise<AgentTurnView[]> =>
+  tx.all(sql`${viewsByIds(ids)} FOR UPDATE`);
 
 /**
- * The ids of all that agent_turns have delegated, at any depth, and that have not ended. Goes through what has ended as
- * well: it may have left something under way below it.
+ * Ids of the unfinished agent_turns delegated by these, at any depth. Descends through ended ones too: those below them
+ * may still be unfinished.
  */
 export async function activeBelow(query: Query, ids: readonly string[]): Promise<string[]> {
   const rows = await query.all<{ agent_turn_id: string }>(
@@ -327,7 +220,7 @@ export interface StepRow {
   readonly created_at: number;
 }
 
-/** The step asked for, or the last. */
+/** The given step; default: the last. */
 export function findStep(query: Query, agent_turn_id: string, step: number | undefined): Promise<StepRow | undefined> {
   const which = step === undefined ? sql`` : sql` AND step = ${step}`;
   return query.get<StepRow>(
@@ -347,7 +240,6 @@ export function insertStep(tx: Tx, agent_turn_id: string, row: StepRow): Promise
   );
 }
 
-/** The agent that does an agent_turn. */
 export function agentOfTurn(query: Query, agent_turn_id: string): Promise<AgentRow | undefined> {
   return query.get<AgentRow>(
     sql`SELECT a.* FROM agent_turns t CROSS JOIN agents a
@@ -356,11 +248,33 @@ export function agentOfTurn(query: Query, agent_turn_id: string): Promise<AgentR
   );
 }
 
-/** The agent_turn of an agent that has not ended: there is one at most. */
-export async function unfinishedTurn(query: Query, agent_id: string): Promise<string | undefined> {
-  const row = await query.get<{ agent_turn_id: string }>(
-    sql`SELECT agent_turn_id FROM agent_turns
-        WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id} AND ended_at IS NULL`,
-  );
-  return row?.agent_turn_id;
+interface BatchRow extends Omit<Stored<Batch>, 'results' | 'fail_fast'> {
+  readonly source_agent_id: string | null;
+  readonly parent_agent_turn_id: string | null;
+  readonly fail_fast: number;
 }
+
+export const insertBatch = (tx: Tx, row: BatchRow): Promise<void> =>
+  tx.send(
+    sql`INSERT INTO turn_batches (tenant_id, batch_id, source_agent_id, parent_agent_turn_id, channel_id, fail_fast,
+          task_count, status, deadline_at, created_at)
+        VALUES (${TENANT}, ${row.batch_id}, ${row.source_agent_id}, ${row.parent_agent_turn_id}, ${row.channel_id},
+          ${row.fail_fast}, ${row.task_count}, ${row.status}, ${row.deadline_at}, ${row.created_at})`,
+  );
+
+const batchById = (batch_id: string): Sql =>
+  sql`SELECT batch_id, source_agent_id, parent_agent_turn_id, channel_id, fail_fast, task_count, status, deadline_at,
+        created_at, ended_at FROM turn_batches WHERE tenant_id = ${TENANT} AND batch_id = ${batch_id}`;
+
+export const findBatch = (query: Query, batch_id: string): Promise<BatchRow | undefined> =>
+  query.get(batchById(batch_id));
+
+/** Locked whenever one of its agent_turns ends, so that the last one ends the batch. */
+export const lockBatch = (tx: Tx, batch_id: string): Promise<BatchRow | undefined> =>
+  tx.get(sql`${batchById(batch_id)} FOR UPDATE`);
+
+export const endBatch = (tx: Tx, batch_id: string, status: BatchStatus, now: number): Promise<void> =>
+  tx.send(
+    sql`UPDATE turn_batches SET status = ${status}, ended_at = ${now}
+        WHERE tenant_id = ${TENANT} AND batch_id = ${batch_id}`,
+  );

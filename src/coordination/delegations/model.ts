@@ -13,7 +13,7 @@ export const delegationStatus = z.enum([
 ]);
 export type DelegationStatus = z.output<typeof delegationStatus>;
 
-/** A delegation without an expected completion fails after this. */
+/** A delegation without expected_completion fails after this. */
 export const STUCK_AFTER_MS = 3_600_000;
 
 export const delegationResult = z
@@ -31,9 +31,9 @@ export const delegation = z
     delegation_id: z.string(),
     from_agent_id: z.string().nullable(),
     to_agent_id: z.string(),
-    trajectory_id: z.string().nullable().describe('The delegator’s'),
+    trajectory_id: z.string().nullable().describe('The trajectory of the delegator'),
     scope_id: z.string().nullable(),
-    child_trajectory_id: z.string().nullable().describe('Made when it is accepted'),
+    child_trajectory_id: z.string().nullable().describe('Created when it is accepted'),
     child_scope_id: z.string().nullable(),
     agent_turn_id: z.string().nullable(),
     status: delegationStatus,
@@ -41,7 +41,7 @@ export const delegation = z
     context: jsonObject.nullable(),
     expected_completion: instant.nullable(),
     result: delegationResult.nullable(),
-    reason: z.string().nullable().describe('Why it was rejected, cancelled or failed'),
+    reason: z.string().nullable().describe('Why it was rejected or cancelled, or failed'),
     channel_id: z.string().nullable(),
     created_at: instant,
     updated_at: instant,

@@ -1,40 +1,56 @@
-/** How a delegation moves together with its agent_turn: in one transaction, each move told once. */
+/** Moves of a delegation, in one transaction with its agent_turn: the row, an event, and messages to its parties. */
 import { appendEvent, endLease, type Work } from '../../engine/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
+import { sendFromSystem } from '../messages/service.js';
 import type { DelegationResult, DelegationStatus } from './model.js';
-import { tellParties } from './news.js';
 import { delegationHasEnded } from './rules.js';
 import { changeDelegation, type DelegationRow, lockDelegation } from './store.js';
 
-const NAMES: Readonly<Record<DelegationStatus, string>> = {
-  Pending: 'created',
-  Accepted: 'accepted',
-  Rejected: 'rejected',
-  InProgress: 'started',
-  Completed: 'completed',
-  Failed: 'failed',
-  Cancelled: 'cancelled',
+type Party = 'from_agent_id' | 'to_agent_id';
+
+/** For each status: the name of its event, and the parties that get a message. */
+const ANNOUNCEMENTS: Readonly<Record<DelegationStatus, readonly [event: string, ...parties: Party[]]>> = {
+  Pending: ['created', 'to_agent_id'],
+  Accepted: ['accepted', 'from_agent_id'],
+  Rejected: ['rejected', 'from_agent_id'],
+  InProgress: ['started'],
+  Completed: ['completed', 'from_agent_id'],
+  Failed: ['failed', 'from_agent_id', 'to_agent_id'],
+  Cancelled: ['cancelled', 'from_agent_id', 'to_agent_id'],
 };
 
-/** Tells of a move: in the delegator's trajectory, the agents that it concerns, and whoever waits for its end. */
-export async function journalDelegation(work: Work, row: DelegationRow, facts: JsonObject = {}): Promise<void> {
-  const { tx } = work;
+/** Appends the event of a move, wakes callers that wait for the end, and sends messages to the parties. */
+export async function announceDelegation(work: Work, row: DelegationRow, facts: JsonObject = {}): Promise<void> {
   const { delegation_id, from_agent_id, to_agent_id, status, agent_turn_id, trajectory_id } = row;
-  const said = { from_agent_id, to_agent_id, status, agent_turn_id, ...facts };
-  const name = `cairn.delegation.${NAMES[status]}`;
-  appendEvent(work, name, { type: 'delegation', id: delegation_id }, said, trajectory_id);
-  tx.wake(`delegation:${delegation_id}`);
-  await tellParties(work, row);
+  const moved = { from_agent_id, to_agent_id, status, agent_turn_id };
+  const [event] = ANNOUNCEMENTS[status];
+  const entity = { type: 'delegation', id: delegation_id };
+  appendEvent(work, `cairn.delegation.${event}`, entity, { ...moved, ...facts }, trajectory_id);
+  work.tx.wake(`delegation:${delegation_id}`);
+  await sendMessages(work, row, canonical({ delegation_id, trajectory_id, ...moved }));
 }
 
-/** Work on it has begun: only an accepted one moves. */
+/** Messages all concerned parties but the agent that made the move. */
+async function sendMessages(work: Work, row: DelegationRow, payload: string): Promise<void> {
+  // Dispatched without an offer: the delegator waits for the agent_turn or its batch, if at all.
+  if (row.handover === null) return;
+  const [event, ...parties] = ANNOUNCEMENTS[row.status];
+  const message_type = row.status === 'Pending' ? 'delegation.offered' : `delegation.${event}`;
+  for (const party of parties) {
+    const to_agent_id = row[party];
+    if (to_agent_id === null || to_agent_id === work.call.caller.agent_id) continue;
+    const from_agent_id = row[party === 'to_agent_id' ? 'from_agent_id' : 'to_agent_id'];
+    // Without a trajectory_id: the message carries no content that must be erased with the trajectory.
+    await sendFromSystem(work, { from_agent_id, to_agent_id, message_type, payload });
+  }
+}
+
+/** Moves an accepted delegation to InProgress; any other stays as it is. */
 export async function startDelegation(work: Work, delegation_id: string): Promise<void> {
-  const { tx, now } = work;
-  const locked = await lockDelegation(tx, delegation_id);
+  const locked = await lockDelegation(work.tx, delegation_id);
   if (locked?.status !== 'Accepted') return;
-  const started = await changeDelegation(tx, locked, { status: 'InProgress' }, now);
-  await journalDelegation(work, started);
+  await announceDelegation(work, await changeDelegation(work.tx, locked, { status: 'InProgress' }, work.now));
 }
 
 export interface DelegationEnd {
@@ -43,19 +59,23 @@ export interface DelegationEnd {
   readonly reason?: string | null;
 }
 
-/** Ends a delegation that is locked, unless it has ended. */
-export async function endDelegation(work: Work, row: DelegationRow, end: DelegationEnd): Promise<void> {
+/** How many artifacts an event names. */
+const MAX_NAMED = 100;
+
+/** Ends a locked delegation, unless it has ended. */
+export async function endDelegation(
+  work: Work,
+  row: DelegationRow,
+  { status, result, reason = null }: DelegationEnd,
+): Promise<void> {
   const { tx, now } = work;
   if (delegationHasEnded(row.status)) return;
-  const result = end.result === undefined ? null : canonical(end.result as Json);
-  const change = { status: end.status, result, reason: end.reason ?? null, ended_at: now };
+  const change = { status, result: result ? canonical(result as Json) : null, reason, ended_at: now };
   const ended = await changeDelegation(tx, row, change, now);
   await endLease(tx, 'delegation', row.delegation_id);
-  const { artifacts = [] } = end.result ?? {};
-  await journalDelegation(work, ended, {
-    ...(end.result === undefined ? {} : { result: end.result.status }),
+  const { artifacts = [] } = result ?? {};
+  await announceDelegation(work, ended, {
+    ...(result ? { result: result.status } : {}),
     ...(artifacts.length === 0 ? {} : { artifact_ids: artifacts.slice(0, MAX_NAMED) }),
   });
 }
-/** How many artifacts an event names. */
-const MAX_NAMED = 100;

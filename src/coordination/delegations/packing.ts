@@ -1,10 +1,9 @@
-/** What the context of a delegation is packed of: its task, what else the other should know, boxes, and a scope. */
+/** The context of a delegation: its task, further context, boxes, and a scope of the delegator. */
 import type { Work } from '../../engine/index.js';
 import { permitted } from '../../facts/index.js';
 import { type BoxRow, findBox } from '../../facts/sql.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import { openScopeOf } from '../../memory/index.js';
-import type { ScopeRow } from '../../memory/sql.js';
 import type { Handover } from '../handovers/model.js';
 import { refuseLost } from '../packing/dispatch.js';
 import { type PackingPlan, planPacking } from '../packing/rules.js';
@@ -17,7 +16,7 @@ export interface Offer {
   readonly context: JsonObject | null;
 }
 
-/** As for any task; and the context becomes a card behind the instruction, unless the recipe makes something else of it. */
+/** Plans the packing. `context` becomes a card behind the instruction, unless the recipe packs it itself. */
 export function planOffer(offer: Offer, profile_name: string | null): PackingPlan {
   const { recipe, input_box_ids, task_description, context } = offer;
   const plan = planPacking(recipe, {
@@ -28,25 +27,21 @@ export function planOffer(offer: Offer, profile_name: string | null): PackingPla
   });
   refuseLost(plan, input_box_ids);
   if (context === null || plan.cards.some(({ arg_key }) => arg_key === 'context')) return plan;
-  const type = 'task.context';
-  const card = { arg_key: 'context', type, content: context, metadata: { type, role: 'user' } };
+  const card = { arg_key: 'context', content: context, metadata: { type: 'task.context', role: 'user' } };
   return { ...plan, cards: [...plan.cards, card] };
 }
 
-/** The delegator's scope, locked: open, of its trajectory, and such as it may read. Gives its box. */
+/**
+ * Locks the delegator's scope and returns its box: it must be open, in the trajectory, and readable by the delegator. A
+ * scope without an agent belongs to the trajectory: any agent that may delegate there may give it.
+ */
 export async function checkScope(
-  work: Work,
+  { call, tx }: Work,
   scope_id: string,
   trajectory_id: string,
   from_agent_id: string,
 ): Promise<BoxRow> {
-  const { tx } = work;
-  const scope = await openScopeOf(tx, 'scope_id', scope_id, trajectory_id);
-  return scopeBox(work, scope, from_agent_id);
-}
-
-/** A scope without an agent is the trajectory's: whoever may delegate in that may give it. */
-async function scopeBox({ call, tx }: Work, scope: ScopeRow, from_agent_id: string): Promise<BoxRow> {
-  const reader = asAgent(call, scope.agent_id === null ? null : from_agent_id);
-  return permitted(reader, tx, scope.box_id, await findBox(tx, scope.box_id), 'read');
+  const { box_id, agent_id } = await openScopeOf(tx, 'scope_id', scope_id, trajectory_id);
+  const reader = asAgent(call, agent_id === null ? null : from_agent_id);
+  return permitted(reader, tx, box_id, await findBox(tx, box_id), 'read');
 }

@@ -1,63 +1,45 @@
 /** delegations: rows in, rows out. */
-import { byDialect, join, type KeysetPage, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
+import { byDialect, type KeysetPage, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { readableAt } from '../../facts/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
-import type { Delegation, DelegationResult, DelegationStatus } from './model.js';
-import { countParted, onPage, type Parted } from './two-party-pages.js';
+import { equalTo, type ListFilter, type Stored, withIsoTimes } from '../rows.js';
+import type { Delegation, DelegationResult } from './model.js';
+import { countRows, onPage, type TwoPartyList } from './two-party-pages.js';
 
-export interface DelegationRow {
-  readonly delegation_id: string;
-  readonly from_agent_id: string | null;
-  readonly to_agent_id: string;
-  readonly trajectory_id: string | null;
-  readonly scope_id: string | null;
-  readonly child_trajectory_id: string | null;
-  readonly child_scope_id: string | null;
-  readonly agent_turn_id: string | null;
-  /** The agent_turn in which it was delegated, and how deep it is. */
+/** The answer as it is stored, and the columns that are not shown. */
+export interface DelegationRow extends Omit<Stored<Delegation>, 'context' | 'expected_completion' | 'result'> {
+  /** The agent_turn that delegated it. */
   readonly parent_agent_turn_id: string | null;
   readonly depth: number;
-  readonly status: DelegationStatus;
-  readonly task_description: string | null;
-  /** JSON, as are handover and result. One that was dispatched at once has none of them at first, nor a description. */
+  readonly expected_completion: number | null;
+  /** JSON, as are handover and result. Null, as is task_description, in a delegation that was dispatched at once. */
   readonly context: string | null;
   readonly handover: string | null;
-  readonly expected_completion: number | null;
   readonly result: string | null;
-  readonly reason: string | null;
-  readonly channel_id: string | null;
   readonly sent_hash: string | null;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly accepted_at: number | null;
-  readonly ended_at: number | null;
 }
 
-/** With the content of its instruction card, in JSON, where the description is there alone. */
 export interface DelegationView extends DelegationRow {
+  /** JSON content of the instruction card, where task_description is null. */
   readonly instruction: string | null;
 }
 
-const iso = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
+const parsed = <T extends Json>(json: string | null): T | null => (json === null ? null : (JSON.parse(json) as T));
 
-const asText = (json: string | null): string | null => {
-  const content = json === null ? null : (JSON.parse(json) as Json);
+function textOf(json: string | null): string | null {
+  const content = parsed(json);
   return content === null || typeof content === 'string' ? content : json;
-};
+}
 
 export const toDelegation = (row: DelegationView): Delegation => {
   const { handover: _, sent_hash: __, parent_agent_turn_id: ___, depth: ____, instruction, ...rest } = row;
   return {
-    ...rest,
-    task_description: row.task_description ?? asText(instruction),
-    context: row.context === null ? null : (JSON.parse(row.context) as JsonObject),
-    result: row.result === null ? null : (JSON.parse(row.result) as DelegationResult),
-    expected_completion: iso(row.expected_completion),
-    created_at: toIso(row.created_at),
-    updated_at: toIso(row.updated_at),
-    accepted_at: iso(row.accepted_at),
-    ended_at: iso(row.ended_at),
+    ...withIsoTimes(rest),
+    task_description: row.task_description ?? textOf(instruction),
+    context: parsed<JsonObject>(row.context),
+    result: parsed(row.result) as DelegationResult | null,
+    expected_completion: row.expected_completion === null ? null : toIso(row.expected_completion),
   };
 };
 
@@ -66,49 +48,60 @@ const COLUMNS: Sql = sql`d.delegation_id, d.from_agent_id, d.to_agent_id, d.traj
   d.result, d.reason, d.channel_id, d.sent_hash, d.created_at, d.updated_at, d.accepted_at, d.ended_at,
   d.task_description`;
 
-export function insertDelegation(tx: Tx, row: DelegationRow): Promise<void> {
-  return tx.send(
+/** What differs between new delegations; the other columns are null. */
+export type NewDelegation = Omit<DelegationRow, keyof typeof NEW_DELEGATION> & Partial<DelegationRow>;
+
+const NEW_DELEGATION = {
+  scope_id: null,
+  child_trajectory_id: null,
+  child_scope_id: null,
+  agent_turn_id: null,
+  task_description: null,
+  context: null,
+  handover: null,
+  expected_completion: null,
+  result: null,
+  reason: null,
+  sent_hash: null,
+  accepted_at: null,
+  ended_at: null,
+};
+
+export async function insertDelegation(tx: Tx, delegation: NewDelegation): Promise<DelegationRow> {
+  const row: DelegationRow = { ...NEW_DELEGATION, ...delegation };
+  await tx.send(
     sql`INSERT INTO delegations (tenant_id, delegation_id, from_agent_id, to_agent_id, trajectory_id, scope_id,
-          child_trajectory_id, child_scope_id, agent_turn_id, parent_agent_turn_id, depth, status, task_description,
-          context, handover, expected_completion, result, reason, channel_id, sent_hash, created_at, updated_at, accepted_at, ended_at)
+          child_trajectory_id, agent_turn_id, parent_agent_turn_id, depth, status, task_description, context, handover,
+          expected_completion, channel_id, sent_hash, created_at, updated_at, accepted_at)
         VALUES (${TENANT}, ${row.delegation_id}, ${row.from_agent_id}, ${row.to_agent_id}, ${row.trajectory_id},
-          ${row.scope_id}, ${row.child_trajectory_id}, ${row.child_scope_id}, ${row.agent_turn_id},
-          ${row.parent_agent_turn_id}, ${row.depth}, ${row.status}, ${row.task_description}, ${row.context}, ${row.handover}, ${row.expected_completion}, ${row.result},
-          ${row.reason}, ${row.channel_id}, ${row.sent_hash}, ${row.created_at}, ${row.updated_at},
-          ${row.accepted_at}, ${row.ended_at})`,
+          ${row.scope_id}, ${row.child_trajectory_id}, ${row.agent_turn_id}, ${row.parent_agent_turn_id}, ${row.depth},
+          ${row.status}, ${row.task_description}, ${row.context}, ${row.handover}, ${row.expected_completion},
+          ${row.channel_id}, ${row.sent_hash}, ${row.created_at}, ${row.updated_at}, ${row.accepted_at})`,
   );
+  return row;
 }
 
-/** The card is that of the agent_turn: it can be read until its trajectory is deleted. */
-const instruction = (now: number): Sql =>
-  sql`CASE WHEN d.task_description IS NULL THEN (
+/** The instruction card of the agent_turn is readable until its trajectory is deleted. */
+const view = (now: number): Sql =>
+  sql`SELECT ${COLUMNS}, CASE WHEN d.task_description IS NULL THEN (
         SELECT c.content FROM agent_turns t CROSS JOIN cards c
         WHERE t.tenant_id = d.tenant_id AND t.agent_turn_id = d.agent_turn_id
-          AND c.tenant_id = d.tenant_id AND c.card_id = t.instruction_card_id AND ${readableAt(now)}) END AS instruction`;
+          AND c.tenant_id = d.tenant_id AND c.card_id = t.instruction_card_id AND ${readableAt(now)}) END AS instruction
+      FROM delegations d`;
 
-/** To be shown. */
-export function viewDelegation(query: Query, delegation_id: string, now: number): Promise<DelegationView | undefined> {
-  return query.get<DelegationView>(
-    sql`SELECT ${COLUMNS}, ${instruction(now)} FROM delegations d
-        WHERE d.tenant_id = ${TENANT} AND d.delegation_id = ${delegation_id}`,
-  );
-}
+export const viewDelegation = (query: Query, delegation_id: string, now: number): Promise<DelegationView | undefined> =>
+  query.get(sql`${view(now)} WHERE d.tenant_id = ${TENANT} AND d.delegation_id = ${delegation_id}`);
 
-export function findDelegation(query: Query, delegation_id: string): Promise<DelegationRow | undefined> {
-  return query.get<DelegationRow>(
-    sql`SELECT ${COLUMNS} FROM delegations d WHERE d.tenant_id = ${TENANT} AND d.delegation_id = ${delegation_id}`,
-  );
-}
+const byId = (delegation_id: string): Sql =>
+  sql`SELECT ${COLUMNS} FROM delegations d WHERE d.tenant_id = ${TENANT} AND d.delegation_id = ${delegation_id}`;
 
-/** The same, and nobody else moves it until the commit. */
-export function lockDelegation(tx: Tx, delegation_id: string): Promise<DelegationRow | undefined> {
-  return tx.get<DelegationRow>(
-    sql`SELECT ${COLUMNS} FROM delegations d
-        WHERE d.tenant_id = ${TENANT} AND d.delegation_id = ${delegation_id} FOR UPDATE`,
-  );
-}
+export const findDelegation = (query: Query, delegation_id: string): Promise<DelegationRow | undefined> =>
+  query.get(byId(delegation_id));
 
-export type DelegationChange = Partial<
+export const lockDelegation = (tx: Tx, delegation_id: string): Promise<DelegationRow | undefined> =>
+  tx.get(sql`${byId(delegation_id)} FOR UPDATE`);
+
+type DelegationChange = Partial<
   Pick<
     DelegationRow,
     | 'child_trajectory_id'
@@ -122,7 +115,7 @@ export type DelegationChange = Partial<
   >
 >;
 
-/** Writes a row that is locked, with what changes of it; gives it as it is now. */
+/** Updates a locked row; returns the new row. */
 export async function changeDelegation(
   tx: Tx,
   row: DelegationRow,
@@ -139,57 +132,38 @@ export async function changeDelegation(
   return next;
 }
 
-export interface DelegationFilter {
-  readonly from_agent_id?: string | undefined;
-  readonly to_agent_id?: string | undefined;
-  readonly trajectory_id?: string | undefined;
-  readonly status?: DelegationStatus | undefined;
-  /** Only those that this agent has given or got. */
-  readonly party?: string | undefined;
-}
+export type DelegationFilter = ListFilter<'delegations.list'>;
 
-function listOf({ party, ...equal }: DelegationFilter): Parted {
-  const columns: Record<keyof typeof equal, Sql> = {
-    from_agent_id: sql`d.from_agent_id`,
-    to_agent_id: sql`d.to_agent_id`,
-    trajectory_id: sql`d.trajectory_id`,
-    status: sql`d.status`,
-  };
-  const conditions = [sql`d.tenant_id = ${TENANT}`];
-  for (const [name, column] of Object.entries(columns)) {
-    const value = equal[name as keyof typeof equal];
-    if (value !== undefined) conditions.push(sql`${column} = ${value}`);
-  }
-  return {
-    from: sql`delegations d`,
-    id: sql`d.delegation_id`,
-    parties: [sql`d.from_agent_id`, sql`d.to_agent_id`],
-    party,
-    where: join(conditions, ' AND '),
-  };
-}
+const listOf = ({ party, ...filter }: DelegationFilter): TwoPartyList => ({
+  from: sql`delegations d`,
+  id: sql`d.delegation_id`,
+  parties: [sql`d.from_agent_id`, sql`d.to_agent_id`],
+  party,
+  conditions: equalTo({
+    'd.from_agent_id': filter.from_agent_id,
+    'd.to_agent_id': filter.to_agent_id,
+    'd.trajectory_id': filter.trajectory_id,
+    'd.status': filter.status,
+  }),
+});
 
-export function listDelegations(
+export const listDelegations = (
   query: Query,
   filter: DelegationFilter,
   page: KeysetPage,
   now: number,
-): Promise<DelegationView[]> {
-  return query.all<DelegationView>(
-    sql`SELECT ${COLUMNS}, ${instruction(now)} FROM delegations d
-        WHERE d.tenant_id = ${TENANT} AND ${onPage(listOf(filter), page)}`,
-  );
-}
+): Promise<DelegationView[]> =>
+  query.all(sql`${view(now)} WHERE d.tenant_id = ${TENANT} AND ${onPage(listOf(filter), page)}`);
 
-export const countDelegations = (filter: DelegationFilter): Sql => countParted(listOf(filter));
+export const countDelegations = (filter: DelegationFilter): Sql => countRows(listOf(filter));
 
-/** SQLite would rather walk all of the tenant's than look up those of a few trajectories. */
+/** INDEXED BY: SQLite would otherwise scan all delegations of the tenant. */
 const byTrajectory: Sql = byDialect({
   sqlite: sql`delegations d INDEXED BY delegations_by_trajectory`,
   postgres: sql`delegations d`,
 });
 
-/** What is offered in these trajectories and not accepted, locked in the order of ids. */
+/** Pending delegations of these trajectories, locked by ascending id. */
 export function lockOffersIn(tx: Tx, trajectory_ids: readonly string[]): Promise<DelegationRow[]> {
   return tx.all<DelegationRow>(
     sql`SELECT ${COLUMNS} FROM ${byTrajectory} WHERE d.tenant_id = ${TENANT} AND d.trajectory_id = ANY(${trajectory_ids})

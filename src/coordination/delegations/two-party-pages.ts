@@ -1,36 +1,37 @@
 /**
- * Rows that belong to an agent in either of two ways. An OR of two columns would walk all that the tenant has: each is
- * read by its own index instead, as far as a page needs it, and both are put together.
+ * Lists whose rows have two parties, such as sender and receiver. `a = x OR b = x` would scan the whole tenant, so each
+ * party's rows are read by that column's index, as far as a page needs them, and united.
  */
 import { behind, inOrder, join, type KeysetPage, keyset, type Sql, sql, TENANT } from '../../driver/index.js';
 
-/** A list whose rows have two parties. */
-export interface Parted {
-  /** The table, under its name in the conditions. */
+export interface TwoPartyList {
+  /** The table with the alias that the conditions use. */
   readonly from: Sql;
   readonly id: Sql;
   readonly parties: readonly [Sql, Sql];
-  /** Whose rows alone are to be seen, if they are one agent's. */
+  /** Restricts the list to rows of this agent. */
   readonly party: string | undefined;
-  readonly where: Sql;
+  readonly conditions: readonly Sql[];
 }
 
-/** The conditions, order and length of a page. */
-export function onPage(list: Parted, page: KeysetPage): Sql {
+const whereOf = ({ conditions }: TwoPartyList): Sql => join([sql`tenant_id = ${TENANT}`, ...conditions], ' AND ');
+
+/** The conditions, order and limit of a page. */
+export function onPage(list: TwoPartyList, page: KeysetPage): Sql {
   const { from, id, parties, party } = list;
-  if (party === undefined) return sql`${list.where}${keyset(id, page)}`;
-  const where = sql`${list.where}${behind(id, page)}`;
-  const enough = page.limit + (page.offset ?? 0);
+  const where = whereOf(list);
+  if (party === undefined) return sql`${where}${keyset(id, page)}`;
   const sides = parties.map(
     (column) =>
       sql`SELECT * FROM (SELECT ${id} FROM ${from} WHERE tenant_id = ${TENANT} AND ${column} = ${party} AND ${where}
-            ${inOrder(id, page.order)} LIMIT ${enough}) side`,
+            ${behind(id, page)} ${inOrder(id, page.order)} LIMIT ${page.limit + (page.offset ?? 0)}) side`,
   );
-  const { after: _, ...rest } = page;
-  return sql`${list.where} AND ${id} IN (${join(sides, ' UNION ')})${keyset(id, rest)}`;
+  return sql`${where} AND ${id} IN (${join(sides, ' UNION ')})${keyset(id, { ...page, after: undefined })}`;
 }
 
-export function countParted({ from, id, parties, party, where }: Parted): Sql {
+export function countRows(list: TwoPartyList): Sql {
+  const { from, id, parties, party } = list;
+  const where = whereOf(list);
   if (party === undefined) return sql`SELECT COUNT(*) AS total FROM ${from} WHERE tenant_id = ${TENANT} AND ${where}`;
   const sides = parties.map(
     (column) =>

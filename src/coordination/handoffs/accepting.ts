@@ -1,7 +1,7 @@
-/** Accepting a handoff: the trajectory moves, the giver's scope is packed for the receiver and closed, in one transaction. */
+/** Accepting a handoff: moves the trajectory, packs the giver's scope for the receiver and closes it, in one transaction. */
 import type { Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { appendEvent, type Call, change, endLease, startErasure, type Work } from '../../engine/index.js';
+import { appendEvent, type Call, change, startErasure, type Work } from '../../engine/index.js';
 import { handoffHolder, scopeHolder } from '../../engine/sql.js';
 import { makeFork } from '../../facts/index.js';
 import { findBox, takeSealTime } from '../../facts/sql.js';
@@ -21,56 +21,47 @@ import {
 } from '../../memory/index.js';
 import { findScope, lockOpenScopes, lockScopesOf, type ScopeRow } from '../../memory/sql.js';
 import { jobQueue, moveJobs } from '../../recall/index.js';
-import { noteOverdue } from './expiry.js';
+import { receiverOf } from '../packing/dispatch-targets.js';
+import { expireIfOverdue } from './expiry.js';
 import type { Handoff } from './model.js';
+import { moveHandoff } from './moves.js';
 import { movesHandoff } from './rules.js';
-import { answeredLocked, readHandoff, receiverOf } from './service.js';
-import { type HandoffRow, moveHandoff, toHandoff } from './store.js';
-import { tellHandoff } from './telling.js';
+import { lockForReceiver, readHandoff } from './service.js';
+import { type HandoffRow, toHandoff } from './store.js';
 
-interface Packed {
+interface PackedScope {
   readonly new_scope_id: string | null;
   readonly context_box_id: string | null;
   readonly closed_scope_ids: readonly string[];
 }
 
-const NOTHING: Packed = { new_scope_id: null, context_box_id: null, closed_scope_ids: [] };
-
-/**
- * Makes of the giver's scope a sealed box and a new scope that starts with it, both the receiver's, and closes it with
- * those nested in it.
- */
-async function packScope(work: Work, handoff: HandoffRow): Promise<Packed> {
+/** Forks the giver's scope into a sealed box and a new scope of the receiver; closes it with its nested scopes. */
+async function packScope(work: Work, { scope_id, to_agent_id: agent_id }: HandoffRow): Promise<PackedScope> {
   const { call, tx, now } = work;
-  const { tenant } = call;
-  const { scope_id, to_agent_id: agent_id } = handoff;
-  if (scope_id === null) return NOTHING;
+  if (scope_id === null) return { new_scope_id: null, context_box_id: null, closed_scope_ids: [] };
   const open = await lockOpenScopes(tx, [scope_id]);
   const scope = open.find((one) => one.scope_id === scope_id) ?? (await findScope(tx, scope_id));
   if (!scope) throw noScope(scope_id);
   refuseClosed(scope);
-  const source = await findBox(tx, scope.box_id);
-  const context_box_id = newId();
-  const sealed_at = await takeSealTime(tx, now);
+  const source = (await findBox(tx, scope.box_id))!;
+  const [context_box_id, new_scope_id, box_id] = [newId(), newId(), newId()];
   const bare = { agent_id, metadata: '{}', sent_hash: null };
+  const sealed_at = await takeSealTime(tx, now);
   const packed = { ...bare, box_id: context_box_id, sealed_at, held_by: handoffHolder(context_box_id) };
-  const context = await makeFork(tx, source!, source!.revision, packed, now);
-  const new_scope_id = newId();
-  const box_id = newId();
-  const own = { ...bare, box_id, held_by: scopeHolder(new_scope_id) };
-  await makeFork(tx, context, context.revision, own, now);
+  const context = await makeFork(tx, source, source.revision, packed, now);
+  await makeFork(tx, context, context.revision, { ...bare, box_id, held_by: scopeHolder(new_scope_id) }, now);
   const facts = { restored_from: scope_id, box_id, turns: context.length };
   appendEvent(work, 'cairn.scope.restored', { type: 'scope', id: new_scope_id }, facts, scope.trajectory_id);
   await addScope(work, successor(scope, new_scope_id, agent_id), box_id);
-  for (const job_id of await moveJobs(tx, scope_id, new_scope_id, now)) jobQueue.of(call).expect(tenant, job_id);
-  // Those nested in it do not go on: what is to be made of them is made.
+  for (const job_id of await moveJobs(tx, scope_id, new_scope_id, now)) jobQueue.of(call).expect(call.tenant, job_id);
+  // Nested scopes have no successor: they close as usual.
   const nested = open.filter((one) => one.scope_id !== scope_id);
   if (nested.length > 0) await endScopes(work, nested);
   await endScopes(work, [scope], 'moved');
   return { new_scope_id, context_box_id, closed_scope_ids: open.map((one) => one.scope_id) };
 }
 
-/** The receiver's scope: as the giver's was, with nothing of it used up or won back. */
+/** The receiver's scope: a copy of the giver's, without a parent. */
 const successor = (scope: ScopeRow, scope_id: string, agent_id: string) => ({
   scope_id,
   trajectory_id: scope.trajectory_id,
@@ -89,56 +80,53 @@ const successor = (scope: ScopeRow, scope_id: string, agent_id: string) => ({
   extracted_turns: scope.extracted_turns,
 });
 
-/** The trajectory, locked, if it can still be taken over: by a former owner of it too, who is given it back. */
-async function offeredLocked(tx: Tx, { handoff_id, trajectory_id }: HandoffRow): Promise<TrajectoryRow> {
+/** Locks the trajectory; refuses one that was deleted or has finished. A former owner may take it back. */
+async function lockOffered(tx: Tx, { handoff_id, trajectory_id }: HandoffRow): Promise<TrajectoryRow> {
   const trajectory = await lockTrajectory(tx, trajectory_id);
-  if (trajectory && trajectory.deleted_at === null) {
+  if (trajectory?.deleted_at === null) {
     refuseFinished(trajectory);
     return trajectory;
   }
   throw new CairnError(
     'STATE_CONFLICT',
-    `handoff ${handoff_id} is of trajectory ${trajectory_id}, which was deleted: there is nothing to take over`,
+    `trajectory ${trajectory_id} of handoff ${handoff_id} was deleted: it cannot be accepted`,
     { handoff_id, trajectory_id },
   );
 }
 
-/** Moves the trajectory of a handoff, which is locked, to its receiver. */
+/** Moves the trajectory of a locked handoff to its receiver. */
 async function takeOver(work: Work, handoff: HandoffRow) {
   const { tx, now } = work;
   const { handoff_id, trajectory_id, from_agent_id, to_agent_id } = handoff;
   await receiverOf(tx, to_agent_id);
-  const { status } = await offeredLocked(tx, handoff);
-  // Turns lock their scope alone: those of the giver come before, or find that it is a former owner.
+  const { status } = await lockOffered(tx, handoff);
+  // Adding a turn locks only its scope: with the scopes locked, the giver's turns commit before, or are refused.
   await lockScopesOf(tx, [trajectory_id]);
   const { closed_scope_ids, ...packed } = await packScope(work, handoff);
   await moveTrajectory(tx, trajectory_id, to_agent_id, now);
   await addFormerOwner(tx, { trajectory_id, agent_id: from_agent_id, handoff_id });
   await dropFormerOwner(tx, { trajectory_id, agent_id: to_agent_id });
-  const moved = { ...packed, status: 'Accepted', updated_at: now, accepted_at: now } as const;
-  const after = await moveHandoff(tx, handoff, moved);
-  await endLease(tx, 'handoff', handoff_id);
-  await tellHandoff(work, 'accepted', after);
+  const change = { ...packed, status: 'Accepted', updated_at: now, accepted_at: now } as const;
+  const accepted = await moveHandoff(work, 'accepted', handoff, change);
   const facts = { status, fields: ['agent_id'], agent_id: to_agent_id };
   appendEvent(work, 'cairn.trajectory.updated', { type: 'trajectory', id: trajectory_id }, facts, trajectory_id);
-  return { after, closed_scope_ids };
+  return { accepted, closed_scope_ids };
 }
 
 export async function accept(call: Call, input: In<'handoffs.accept'>): Promise<Handoff> {
   const { handoff_id } = input;
   let closed: readonly string[] = [];
-  await noteOverdue(call, handoff_id);
+  await expireIfOverdue(call, handoff_id);
   const answer = await change(call, {
     input,
     work: async (work) => {
-      const { now } = work;
-      // It may run more than once, until it is committed.
+      // The transaction may be retried.
       closed = [];
-      const row = await answeredLocked(work, input);
-      if (!movesHandoff(row, 'Accepted', now)) return toHandoff(row, now);
-      const { after, closed_scope_ids } = await takeOver(work, row);
+      const row = await lockForReceiver(work, input);
+      if (!movesHandoff(row, 'Accepted', work.now)) return toHandoff(row, work.now);
+      const { accepted, closed_scope_ids } = await takeOver(work, row);
       closed = closed_scope_ids;
-      return toHandoff(after, now);
+      return toHandoff(accepted, work.now);
     },
     remember: () => handoff_id,
     again: (query, kept) => readHandoff(call, query, kept as string),

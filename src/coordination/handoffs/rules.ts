@@ -1,8 +1,8 @@
-/** The states of a handoff and the moves between them. To the same state is always allowed and changes nothing. */
+/** The states of a handoff and its transitions. A transition to the current state changes nothing. */
 import { CairnError } from '../../kernel/index.js';
 import type { HandoffStatus } from './model.js';
 
-const MOVES: Readonly<Record<HandoffStatus, readonly HandoffStatus[]>> = {
+const TRANSITIONS: Readonly<Record<HandoffStatus, readonly HandoffStatus[]>> = {
   Initiated: ['Accepted', 'Rejected', 'Expired'],
   Accepted: ['Completed'],
   Rejected: [],
@@ -16,18 +16,20 @@ interface Offer {
   readonly expires_at: number;
 }
 
-/** An offer whose time is over has expired, whether or not somebody has noted it. */
-export const handoffStatusAt = ({ status, expires_at }: Offer, now: number): HandoffStatus =>
-  status === 'Initiated' && expires_at <= now ? 'Expired' : status;
+/** An offer past its time has expired, recorded or not. */
+export const isOverdue = ({ status, expires_at }: Offer, now: number): boolean =>
+  status === 'Initiated' && expires_at <= now;
 
-/** Whether there is anything to do to get to a state. Refuses a move that is not among those of the one it is in. */
+/** False if the handoff is in the target state already; refuses a transition that its state does not allow. */
 export function movesHandoff(offer: Offer, to: HandoffStatus, now: number): boolean {
-  const from = handoffStatusAt(offer, now);
-  if (from === to) return false;
-  if (MOVES[from].includes(to)) return true;
-  const onward = MOVES[from].length === 0 ? 'it is over' : `from there it goes to ${MOVES[from].join(' or ')}`;
-  throw new CairnError('STATE_CONFLICT', `handoff ${offer.handoff_id} is ${from} and cannot become ${to}: ${onward}`, {
-    handoff_id: offer.handoff_id,
-    status: from,
+  const { handoff_id } = offer;
+  const status = isOverdue(offer, now) ? 'Expired' : offer.status;
+  if (status === to) return false;
+  const next = TRANSITIONS[status];
+  if (next.includes(to)) return true;
+  const rule = next.length === 0 ? 'it has ended' : `allowed: ${next.join(', ')}`;
+  throw new CairnError('STATE_CONFLICT', `handoff ${handoff_id} is ${status} and cannot become ${to}: ${rule}`, {
+    handoff_id,
+    status,
   });
 }

@@ -1,69 +1,46 @@
-/** Use cases of handoffs: offer, read, list, reject, complete. How one is accepted is in handoff-accepting.ts. */
+/** Use cases of handoffs: create, get, list, reject, complete. `accept` is in accepting.ts. */
 import { atLength, type Query, type Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { actsAs, type Call, change, endLease, listPage, putLease, type Work } from '../../engine/index.js';
-import { type AgentRow, checkMayDelegate, findAgent } from '../../identity/index.js';
+import { type Call, change, listPage, putLease, type Work } from '../../engine/index.js';
+import { checkMayDelegate } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError, invalid } from '../../kernel/index.js';
+import { CairnError, invalid, notFound } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { openScopeOf, openTrajectoryLocked, type TrajectoryRow } from '../../memory/index.js';
-import { noteOverdue } from './expiry.js';
+import { agentOf, requiredAgent } from '../acting-agent.js';
+import { receiverOf } from '../packing/dispatch-targets.js';
+import { expireIfOverdue } from './expiry.js';
 import { HANDOFF_EXPIRES_MS, type Handoff } from './model.js';
+import { announceHandoff, moveHandoff } from './moves.js';
 import { movesHandoff } from './rules.js';
 import {
   countHandoffs,
   findHandoff,
-  type HandoffChange,
   type HandoffRow,
   insertHandoff,
   listHandoffs,
   lockHandoff,
-  moveHandoff,
   openHandoffOf,
   toHandoff,
 } from './store.js';
-import { tellHandoff } from './telling.js';
 
-const noHandoff = (call: Call, handoff_id: string): CairnError =>
-  new CairnError('HANDOFF_NOT_FOUND', `there is no handoff ${handoff_id} in tenant ${call.tenant}`);
-
-/** Who gives: the agent of the key, or the one that the body names. */
-function giverOf(call: Call, named: string | undefined): string {
-  const giver = actsAs(call, named, 'from_agent_id') ?? named;
-  if (giver !== undefined) return giver;
-  throw invalid('handoffs.create: from_agent_id: is needed, since this key acts for no agent');
-}
-
-/** The agent that a trajectory is offered to, as it is registered. */
-export async function receiverOf(query: Query, to_agent_id: string): Promise<AgentRow> {
-  const agent = await findAgent(query, to_agent_id);
-  if (agent && agent.unregistered_at === null) return agent;
-  const what = agent ? 'was unregistered' : 'is not registered';
-  throw new CairnError('UNKNOWN_ENTITY', `to_agent_id names ${to_agent_id}, which ${what}`, {
-    missing_ids: [to_agent_id],
+/** An agent hands over only its own trajectories. A key without an agent may also hand over unowned ones. */
+function refuseForeign(call: Call, { trajectory_id, agent_id }: TrajectoryRow, giver: string): void {
+  if (agent_id === giver || (agent_id === null && call.caller.agent_id === null)) return;
+  throw new CairnError('FORBIDDEN', `trajectory ${trajectory_id} is not owned by ${giver}, which cannot hand it over`, {
+    rule: 'handoff_party',
+    trajectory_id,
   });
 }
 
-/** An agent gives away its own alone. What is nobody's yet, the tenant may give in the name of one. */
-function refuseForeign(call: Call, trajectory: TrajectoryRow, giver: string): void {
-  const { trajectory_id, agent_id } = trajectory;
-  if (agent_id === giver || (agent_id === null && call.caller.agent_id === null)) return;
-  throw new CairnError(
-    'FORBIDDEN',
-    `trajectory ${trajectory_id} is not that of ${giver}, which so cannot hand it over`,
-    { rule: 'handoff_party', trajectory_id },
-  );
-}
-
-/** The scope to be packed: open, of the trajectory, and not another agent's. */
+/** The scope must be open, in the trajectory, and not another agent's. */
 async function checkScope(tx: Tx, scope_id: string, trajectory_id: string, giver: string): Promise<void> {
-  const scope = await openScopeOf(tx, 'scope_id', scope_id, trajectory_id);
-  if (scope.agent_id !== null && scope.agent_id !== giver) {
-    throw new CairnError('FORBIDDEN', `scope ${scope_id} is of agent ${scope.agent_id}: ${giver} cannot hand it over`, {
-      rule: 'handoff_party',
-      scope_id,
-    });
-  }
+  const { agent_id } = await openScopeOf(tx, 'scope_id', scope_id, trajectory_id);
+  if (agent_id === null || agent_id === giver) return;
+  throw new CairnError('FORBIDDEN', `scope ${scope_id} belongs to agent ${agent_id}: ${giver} cannot hand it over`, {
+    rule: 'handoff_party',
+    scope_id,
+  });
 }
 
 async function refuseSecond(tx: Tx, trajectory_id: string, now: number): Promise<void> {
@@ -71,7 +48,7 @@ async function refuseSecond(tx: Tx, trajectory_id: string, now: number): Promise
   if (handoff_id === undefined) return;
   throw new CairnError(
     'STATE_CONFLICT',
-    `trajectory ${trajectory_id} is offered already: handoff ${handoff_id} is Initiated; wait until it is answered or expires`,
+    `trajectory ${trajectory_id} is already offered by handoff ${handoff_id}: wait until it is answered or expires`,
     { handoff_id, status: 'Initiated' },
   );
 }
@@ -80,11 +57,11 @@ function sameHandoff(row: HandoffRow, sent_hash: string | null, giver: string): 
   if (row.sent_hash === sent_hash && row.from_agent_id === giver) return;
   throw new CairnError(
     'ENTITY_ALREADY_EXISTS',
-    `handoff ${row.handoff_id} exists and was made otherwise: use a new handoff_id`,
+    `handoff ${row.handoff_id} already exists with different content: use a new handoff_id`,
   );
 }
 
-/** Canonical JSON of what the receiver should know, or null. */
+/** The hints for the receiver as canonical JSON, or null. */
 function bodyOf({ next_steps = [], blockers = [], open_questions = [] }: In<'handoffs.create'>): string | null {
   if (next_steps.length + blockers.length + open_questions.length === 0) return null;
   return canonical({ next_steps, blockers, open_questions });
@@ -92,10 +69,8 @@ function bodyOf({ next_steps = [], blockers = [], open_questions = [] }: In<'han
 
 export async function create(call: Call, input: In<'handoffs.create'>): Promise<Handoff> {
   const { to_agent_id, trajectory_id, scope_id = null, reason = null, context_snapshot = null } = input;
-  const from_agent_id = giverOf(call, input.from_agent_id);
-  if (from_agent_id === to_agent_id) {
-    throw invalid('handoffs.create: to_agent_id: names the agent that gives: name another');
-  }
+  const from_agent_id = requiredAgent(call, input.from_agent_id, 'from_agent_id');
+  if (from_agent_id === to_agent_id) throw invalid('to_agent_id must differ from from_agent_id');
   const body = bodyOf(input);
   const sent_hash = input.handoff_id === undefined ? null : sha256(canonical(input as unknown as Json));
   return change(call, {
@@ -139,7 +114,7 @@ export async function create(call: Call, input: In<'handoffs.create'>): Promise<
       await insertHandoff(tx, row);
       const lease = { kind: 'handoff', subject_id: handoff_id, holder: to_agent_id, token: 1 } as const;
       await putLease(tx, { ...lease, expires_at });
-      await tellHandoff(work, 'created', row);
+      await announceHandoff(work, 'created', row);
       return toHandoff(row, now);
     },
     remember: ({ handoff_id }) => handoff_id,
@@ -147,19 +122,19 @@ export async function create(call: Call, input: In<'handoffs.create'>): Promise<
   });
 }
 
-/** An agent sees what it gives or is given; a key without one sees all. */
+/** An agent sees handoffs that it gives or receives; a key without an agent sees all. */
 export async function readHandoff(call: Call, query: Query, handoff_id: string): Promise<Handoff> {
   const row = await findHandoff(query, handoff_id);
-  const agent = call.caller.agent_id;
-  const hidden = agent !== null && agent !== row?.from_agent_id && agent !== row?.to_agent_id;
-  if (!row || hidden) throw noHandoff(call, handoff_id);
+  const { agent_id } = call.caller;
+  const hidden = agent_id !== null && agent_id !== row?.from_agent_id && agent_id !== row?.to_agent_id;
+  if (!row || hidden) throw notFound(call, 'handoff', handoff_id);
   return toHandoff(row, call.driver.now());
 }
 
 export async function get(call: Call, { handoff_id }: In<'handoffs.get'>): Promise<Handoff> {
   const shown = await readHandoff(call, call.driver.at(call.tenant), handoff_id);
-  // If it cannot be noted now, it is by the next that looks.
-  if (shown.status === 'Expired') await noteOverdue(call, handoff_id).catch(() => undefined);
+  // Best effort: the timekeeper records the expiry otherwise.
+  if (shown.status === 'Expired') await expireIfOverdue(call, handoff_id).catch(() => undefined);
   return shown;
 }
 
@@ -176,7 +151,7 @@ export async function list(call: Call, input: In<'handoffs.list'>): Promise<Out<
     filters: filter as Json,
     key: 'string',
     keyOf: ({ handoff_id }) => handoff_id,
-    // What no index finds is looked for among all, which may take a while.
+    // Filters without an index scan the tenant.
     read: (request) => listHandoffs(atLength(driver, tenant), filter, request, now),
     bytesOf,
     count: countHandoffs(filter, now),
@@ -184,48 +159,38 @@ export async function list(call: Call, input: In<'handoffs.list'>): Promise<Out<
   return { handoffs: rows.map((row) => toHandoff(row, now)), ...page };
 }
 
-export interface Answer {
-  readonly handoff_id: string;
-  readonly agent_id?: string | undefined;
-}
+type Answer = In<'handoffs.complete'>;
 
-/**
- * A handoff for its receiver, who alone answers it; locked. A key without an agent acts for the receiver, unless it
- * names an agent.
- */
-export async function answeredLocked({ call, tx }: Work, answer: Answer): Promise<HandoffRow> {
-  const { handoff_id } = answer;
+/** Locks a handoff for its receiver, who alone answers it. A key without an agent acts for the receiver by default. */
+export async function lockForReceiver({ call, tx }: Work, { handoff_id, agent_id }: Answer): Promise<HandoffRow> {
   const row = await lockHandoff(tx, handoff_id);
-  if (!row) throw noHandoff(call, handoff_id);
-  const agent = actsAs(call, answer.agent_id, 'agent_id') ?? answer.agent_id ?? row.to_agent_id;
+  if (!row) throw notFound(call, 'handoff', handoff_id);
+  const agent = agentOf(call, agent_id, 'agent_id') ?? row.to_agent_id;
   if (agent === row.to_agent_id) return row;
-  throw new CairnError('FORBIDDEN', `handoff ${handoff_id} is not for ${agent}: its receiver answers it`, {
+  throw new CairnError('FORBIDDEN', `handoff ${handoff_id} is not for agent ${agent}: only its receiver answers it`, {
     rule: 'handoff_party',
     handoff_id,
   });
 }
 
-/** Answers an offer without moving anything else. */
-async function settle(
+/** Ends a handoff; the trajectory stays where it is. */
+async function end(
   call: Call,
   input: Answer,
   to: 'Rejected' | 'Completed',
-  also: Pick<HandoffChange, 'rejection'> = {},
+  rejection?: string | null,
 ): Promise<Handoff> {
   const { handoff_id } = input;
-  await noteOverdue(call, handoff_id);
+  await expireIfOverdue(call, handoff_id);
   return change(call, {
     input,
-    bytes: also.rejection?.length ?? 0,
+    bytes: rejection?.length ?? 0,
     work: async (work) => {
-      const { tx, now } = work;
-      const row = await answeredLocked(work, input);
+      const { now } = work;
+      const row = await lockForReceiver(work, input);
       if (!movesHandoff(row, to, now)) return toHandoff(row, now);
-      const moved = { ...also, status: to, updated_at: now, ended_at: now };
-      const after = await moveHandoff(tx, row, moved);
-      await endLease(tx, 'handoff', handoff_id);
-      await tellHandoff(work, to === 'Rejected' ? 'rejected' : 'completed', after);
-      return toHandoff(after, now);
+      const ended = { status: to, updated_at: now, ended_at: now, ...(rejection === undefined ? {} : { rejection }) };
+      return toHandoff(await moveHandoff(work, to === 'Rejected' ? 'rejected' : 'completed', row, ended), now);
     },
     remember: () => handoff_id,
     again: (query, kept) => readHandoff(call, query, kept as string),
@@ -233,7 +198,6 @@ async function settle(
 }
 
 export const reject = (call: Call, input: In<'handoffs.reject'>): Promise<Handoff> =>
-  settle(call, input, 'Rejected', { rejection: input.reason ?? null });
+  end(call, input, 'Rejected', input.reason ?? null);
 
-export const complete = (call: Call, input: In<'handoffs.complete'>): Promise<Handoff> =>
-  settle(call, input, 'Completed');
+export const complete = (call: Call, input: In<'handoffs.complete'>): Promise<Handoff> => end(call, input, 'Completed');

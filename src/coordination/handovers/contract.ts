@@ -50,7 +50,7 @@ export const handovers = {
     access: 'read',
     touches: 'recipe',
     event: null,
-    summary: 'List packing recipes, by name; the built-in one is not among them.',
+    summary: 'List stored packing recipes by name, without the built-in one.',
     example: {},
   }),
   delete: operation({

@@ -1,15 +1,15 @@
-/** A handover: a recipe by which a context is packed. Stored by name, or given with the call. */
+/** A handover: a packing recipe, stored by name or given with the call. */
 import { z } from 'zod';
 import { instant, jsonObject, profileName, text } from '../../kernel/contract.js';
 
 export const handoverName = profileName;
 const argument = text(200, 1);
 
-/** One argument that becomes one card. */
-export const packRule = z.strictObject({
+/** Packs one argument as one card. */
+const packRule = z.strictObject({
   arg_key: argument,
-  as_card_type: text(100, 1).optional().describe('task.instruction unless given'),
-  card_metadata: jsonObject.optional().describe('role is user unless given'),
+  as_card_type: text(100, 1).optional().describe('Default: task.instruction'),
+  card_metadata: jsonObject.optional().describe('Default role: user'),
 });
 export type PackRule = z.output<typeof packRule>;
 
@@ -29,18 +29,14 @@ export const handover = z
           .array(z.union([packRule, notAnObject]))
           .max(100)
           .optional()
-          .describe('What is no object is passed over'),
+          .describe('Entries that are not objects are ignored'),
         inherit_context: z
           .strictObject({
-            include_boxes_from_args: z
-              .array(argument)
-              .max(100)
-              .optional()
-              .describe('Names of arguments that name boxes'),
-            include_parent: z.boolean().optional().describe('Add a meta.parent_pointer'),
+            include_boxes_from_args: z.array(argument).max(100).optional().describe('Arguments that name boxes'),
+            include_parent: z.boolean().optional().describe('Add a meta.parent_pointer card'),
           })
           .optional(),
-        instruction_last: z.boolean().optional().describe('Put the cards of arguments behind what is inherited'),
+        instruction_last: z.boolean().optional().describe('Put the cards of arguments behind the inherited ones'),
       })
       .optional(),
   })
@@ -53,7 +49,7 @@ export type HandoverChoice = z.output<typeof handoverChoice>;
 
 export const INSTRUCTION_HANDOVER = 'instruction';
 
-/** The recipe that delegating uses unless another is named. */
+/** The default recipe of delegations. */
 export const instructionHandover: Handover = {
   context_packing_config: {
     pack_arguments: [{ arg_key: 'instruction', as_card_type: 'task.instruction' }],
@@ -64,7 +60,7 @@ export const instructionHandover: Handover = {
 export const storedHandover = z
   .object({
     name: z.string(),
-    handover: handover.optional().describe('Absent for an agent that did not store it and may not read all cards'),
+    handover: handover.optional().describe('Absent for an agent that neither stored it nor may read all cards'),
     built_in: z.boolean(),
     created_at: instant.nullable(),
     updated_at: instant.nullable(),

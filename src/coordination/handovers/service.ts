@@ -1,10 +1,10 @@
-/** Use cases of handovers: packing recipes, stored by name. One is built in. */
+/** Use cases of handovers: packing recipes stored by name. One is built in. */
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change, listPage } from '../../engine/index.js';
 import { mayReadRecipe } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
-import { CairnError, invalid, toIso } from '../../kernel/index.js';
+import { CairnError, invalid, notFound, toIso } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import {
   type Handover,
@@ -39,39 +39,32 @@ const toHandover = (call: Call, row: HandoverRow): StoredHandover => ({
   updated_at: toIso(row.updated_at),
 });
 
-const noHandover = (name: string): CairnError =>
-  new CairnError(
-    'HANDOVER_NOT_FOUND',
-    `there is no handover "${name}": store it with handovers.save, or give the recipe itself`,
-  );
-
-async function read(call: Call, query: Query, name: string): Promise<StoredHandover> {
-  if (name === INSTRUCTION_HANDOVER) return builtIn;
-  const row = await findHandover(query, name);
-  if (!row) throw noHandover(name);
-  return toHandover(call, row);
+/** Refuses a name under which no recipe is stored. */
+function stored(query: Query, name: string, row: HandoverRow | undefined): HandoverRow {
+  if (row) return row;
+  throw notFound(query, 'handover', name, ': store it with handovers.save, or give the recipe itself');
 }
 
-/** The recipe that was given, or the one that is stored by its name. To pack by a recipe is not to read it. */
-export async function recipeOf(query: Query, choice: HandoverChoice): Promise<Handover> {
+const read = async (call: Call, query: Query, name: string): Promise<StoredHandover> =>
+  name === INSTRUCTION_HANDOVER ? builtIn : toHandover(call, stored(query, name, await findHandover(query, name)));
+
+/** The given recipe, or the stored one of that name. Packing by a recipe does not need the right to read it. */
+export async function recipeOf(query: Query, choice: HandoverChoice = INSTRUCTION_HANDOVER): Promise<Handover> {
   if (typeof choice !== 'string') return choice;
   if (choice === INSTRUCTION_HANDOVER) return instructionHandover;
-  const row = await findHandover(query, choice);
-  if (!row) throw noHandover(choice);
-  return JSON.parse(row.recipe) as Handover;
+  return JSON.parse(stored(query, choice, await findHandover(query, choice)).recipe) as Handover;
 }
 
-const refuseBuiltIn = (name: string): void => {
-  if (name !== INSTRUCTION_HANDOVER) return;
-  throw invalid(`handover "${name}" is built in and stays as it is: use another name`);
-};
+function refuseBuiltIn(name: string): void {
+  if (name === INSTRUCTION_HANDOVER) throw invalid(`handover "${name}" is built in and read-only: use another name`);
+}
 
-/** An agent changes the recipes that it stored, and no others. */
-function refuseForeign(call: Call, { name, agent_id }: HandoverRow): void {
-  if (call.caller.agent_id === null || call.caller.agent_id === agent_id) return;
+/** An agent changes only recipes that it stored itself. */
+function refuseForeign({ caller }: Call, { name, agent_id }: HandoverRow): void {
+  if (caller.agent_id === null || caller.agent_id === agent_id) return;
   throw new CairnError(
     'FORBIDDEN',
-    `agent ${call.caller.agent_id} may not change the handover "${name}", which it did not store: use another name`,
+    `handover "${name}" was stored by another agent, ${caller.agent_id} may not change it: use another name`,
     { rule: 'handover_owner' },
   );
 }
@@ -87,10 +80,8 @@ export async function save(call: Call, input: In<'handovers.save'>): Promise<Sto
       const before = await lockHandover(tx, input.name);
       if (before) refuseForeign(call, before);
       if (before?.recipe !== recipe) {
-        const made = before ?? { agent_id: call.caller.agent_id, created_at: now };
-        const { agent_id, created_at } = made;
-        const row = { name: input.name, agent_id, recipe, created_at, updated_at: now };
-        await putHandover(tx, row);
+        const { agent_id, created_at } = before ?? { agent_id: call.caller.agent_id, created_at: now };
+        await putHandover(tx, { name: input.name, agent_id, recipe, created_at, updated_at: now });
         appendEvent(work, 'cairn.handover.saved', { type: 'handover', id: input.name }, {});
       }
       return read(call, tx, input.name);
@@ -104,13 +95,12 @@ export const get = (call: Call, input: In<'handovers.get'>): Promise<StoredHando
   read(call, call.driver.at(call.tenant), input.name);
 
 export async function list(call: Call, input: In<'handovers.list'>): Promise<Out<'handovers.list'>> {
-  const { driver, tenant } = call;
   const { rows, ...page } = await listPage<HandoverRow, string>(call, {
     input,
     filters: null,
     key: 'string',
     keyOf: ({ name }) => name,
-    read: (request) => listHandovers(driver.at(tenant), request),
+    read: (request) => listHandovers(call.driver.at(call.tenant), request),
     bytesOf: ({ recipe }) => recipe.length,
     count: countHandovers(),
   });
@@ -122,11 +112,8 @@ async function remove(call: Call, input: In<'handovers.delete'>): Promise<void> 
   await change<Json>(call, {
     input,
     work: async (work) => {
-      const { tx } = work;
-      const row = await lockHandover(tx, input.name);
-      if (!row) throw noHandover(input.name);
-      refuseForeign(call, row);
-      await deleteHandover(tx, input.name);
+      refuseForeign(call, stored(work.tx, input.name, await lockHandover(work.tx, input.name)));
+      await deleteHandover(work.tx, input.name);
       appendEvent(work, 'cairn.handover.deleted', { type: 'handover', id: input.name }, {});
       return null;
     },

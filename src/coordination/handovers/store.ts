@@ -1,9 +1,9 @@
-/** handovers: packing recipes, found by name. */
+/** handovers: packing recipes by name. */
 import { type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export interface HandoverRow {
   readonly name: string;
-  /** The agent that stored it; null for a key without one. */
+  /** The agent that stored it; null for a key without an agent. */
   readonly agent_id: string | null;
   /** JSON. */
   readonly recipe: string;
@@ -11,18 +11,15 @@ export interface HandoverRow {
   readonly updated_at: number;
 }
 
-export function findHandover(query: Query, name: string): Promise<HandoverRow | undefined> {
-  return query.get<HandoverRow>(
-    sql`SELECT name, agent_id, recipe, created_at, updated_at FROM handovers
-        WHERE tenant_id = ${TENANT} AND name = ${name}`,
-  );
-}
+const COLUMNS: Sql = sql`name, agent_id, recipe, created_at, updated_at`;
 
-/** The same, and nobody changes it until the commit. */
-export async function lockHandover(tx: Tx, name: string): Promise<HandoverRow | undefined> {
-  await tx.get(sql`SELECT name FROM handovers WHERE tenant_id = ${TENANT} AND name = ${name} FOR UPDATE`);
-  return findHandover(tx, name);
-}
+const byName = (name: string): Sql =>
+  sql`SELECT ${COLUMNS} FROM handovers WHERE tenant_id = ${TENANT} AND name = ${name}`;
+
+export const findHandover = (query: Query, name: string): Promise<HandoverRow | undefined> => query.get(byName(name));
+
+export const lockHandover = (tx: Tx, name: string): Promise<HandoverRow | undefined> =>
+  tx.get(sql`${byName(name)} FOR UPDATE`);
 
 export function putHandover(tx: Tx, row: HandoverRow): Promise<void> {
   return tx.send(
@@ -36,11 +33,7 @@ export function deleteHandover(tx: Tx, name: string): Promise<void> {
   return tx.send(sql`DELETE FROM handovers WHERE tenant_id = ${TENANT} AND name = ${name}`);
 }
 
-export function listHandovers(query: Query, page: KeysetPage): Promise<HandoverRow[]> {
-  return query.all<HandoverRow>(
-    sql`SELECT name, agent_id, recipe, created_at, updated_at FROM handovers
-        WHERE tenant_id = ${TENANT}${keyset(sql`name`, page)}`,
-  );
-}
+export const listHandovers = (query: Query, page: KeysetPage): Promise<HandoverRow[]> =>
+  query.all(sql`SELECT ${COLUMNS} FROM handovers WHERE tenant_id = ${TENANT}${keyset(sql`name`, page)}`);
 
 export const countHandovers = (): Sql => sql`SELECT COUNT(*) AS total FROM handovers WHERE tenant_id = ${TENANT}`;

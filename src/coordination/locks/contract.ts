@@ -2,48 +2,43 @@
 import { z } from 'zod';
 import { clearable, operation } from '../../engine/contract.js';
 import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
+import { agentOfKey, EXAMPLE_ID, PARTY_READ, PARTY_WRITE } from '../party-operations.js';
 import { leaseMs, lock, lockMode } from './model.js';
 
-const AN_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
-/** Many HTTP clients give up on an answer after five minutes. Asking again with the lock_id goes on waiting. */
+/** Many HTTP clients time out after five minutes. Asking again with the lock_id continues the wait. */
 const MAX_WAIT_MS = 240_000;
 const byId = { lock_id: uuid };
 
 export const locks = {
   acquire: operation({
-    method: 'POST',
+    ...PARTY_WRITE,
     path: '/api/v1/locks/acquire',
     input: z.strictObject({
-      lock_id: uuid.optional().describe('Made by the server when absent; with it, asking again goes on waiting'),
+      lock_id: uuid.optional().describe('Default: a new id. Asking again with the same id continues the wait'),
       resource_type: anyId,
       resource_id: anyId,
-      holder_agent_id: anyId.optional().describe('Default: the agent of the key'),
+      holder_agent_id: anyId.optional().describe(agentOfKey),
       mode: lockMode.optional(),
-      timeout_ms: z.int().min(0).max(MAX_WAIT_MS).optional().describe('How long to wait for it: 0 unless given'),
-      lease_ms: leaseMs.optional().describe('How long it is held unless extended: 30,000 unless given'),
+      timeout_ms: z.int().min(0).max(MAX_WAIT_MS).optional().describe('How long to wait for the lock. Default: 0'),
+      lease_ms: leaseMs.optional().describe('How long it is held unless extended. Default: 30,000'),
     }),
     output: lock,
-    access: 'write',
-    touches: 'parties',
     event: 'cairn.lock.acquired',
     status: 201,
     waits: true,
-    summary: 'Acquire a lock; waits in line for as long as asked to.',
+    summary: 'Acquire a lock; can wait in its queue.',
     example: { resource_type: 'file', resource_id: 'src/main.ts', holder_agent_id: 'planner-1', timeout_ms: 1 },
   }),
   get: operation({
-    method: 'GET',
+    ...PARTY_READ,
     path: '/api/v1/locks/{lock_id}',
     input: z.strictObject(byId),
     output: lock,
-    access: 'read',
-    touches: 'parties',
-    event: null,
     summary: 'Read a lock.',
-    example: { lock_id: AN_ID },
+    example: { lock_id: EXAMPLE_ID },
   }),
   list: operation({
-    method: 'GET',
+    ...PARTY_READ,
     path: '/api/v1/locks',
     input: z.strictObject({
       resource_type: anyId.optional(),
@@ -52,9 +47,6 @@ export const locks = {
       ...pageInput,
     }),
     output: z.object({ locks: z.array(lock), ...pageOutput }),
-    access: 'read',
-    touches: 'parties',
-    event: null,
     summary: 'List locks that are held or waited for.',
     example: {},
   }),
@@ -63,15 +55,15 @@ export const locks = {
     path: '/api/v1/locks/{lock_id}/extend',
     input: z.strictObject({
       ...byId,
-      additional_ms: leaseMs.describe('From now, or from its end, whichever is later'),
-      holder_agent_id: clearable(anyId, undefined).describe('Default: the agent of the key'),
+      additional_ms: leaseMs.describe('Added to the end of the lease'),
+      holder_agent_id: clearable(anyId, undefined).describe(agentOfKey),
     }),
     output: lock,
     access: 'write',
     touches: 'parties',
     event: null,
-    summary: 'Hold a lock for longer: by its holder alone, before it has expired.',
-    example: { lock_id: AN_ID, additional_ms: 10_000 },
+    summary: 'Extend the lease of a lock, as its holder, before it expires.',
+    example: { lock_id: EXAMPLE_ID, additional_ms: 10_000 },
   }),
   release: operation({
     method: 'DELETE',
@@ -79,13 +71,13 @@ export const locks = {
     also: ['POST /api/v1/locks/{lock_id}/release'],
     input: z.strictObject({
       ...byId,
-      releasing_agent_id: anyId.optional().describe('The agent of the key, or its holder, unless given'),
+      releasing_agent_id: anyId.optional().describe('Default: the agent of the key, or the holder'),
     }),
     output: lock,
     access: 'write',
     touches: 'parties',
     event: 'cairn.lock.released',
-    summary: 'Release a lock, or stop waiting for it: by its holder alone. The next in line has it at once.',
-    example: { lock_id: AN_ID },
+    summary: 'Release a lock or leave its queue, as its holder. The next waiter is granted it at once.',
+    example: { lock_id: EXAMPLE_ID },
   }),
 };

@@ -1,10 +1,10 @@
-/** The doctor's questions about locks. */
+/** Doctor checks of locks. */
 import { sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 
 export const lockChecks: readonly Check[] = [
   {
-    name: 'an exclusive lock is held alone, and what is held or waited for has a lease',
+    name: 'an exclusive lock has one holder, and every open lock has a lease',
     broken: () =>
       sql`SELECT l.resource_type || ' ' || l.resource_id || ' is held by ' || COUNT(*) AS what FROM locks l
             WHERE l.tenant_id = ${TENANT} AND l.ended_at IS NULL AND l.state <> 'waiting'

@@ -1,4 +1,4 @@
-/** A lock: a resource held by an agent for a time, alone or shared, with a token that fences off late writers. */
+/** A lock: a leased resource, exclusive or shared, with a fencing token against stale writers. */
 import { z } from 'zod';
 import { inAnyCase } from '../../engine/contract.js';
 import { instant } from '../../kernel/contract.js';
@@ -25,9 +25,7 @@ export const lock = z
     lease_ms: z.int(),
     asked_at: instant,
     acquired_at: instant.nullable(),
-    expires_at: instant
-      .nullable()
-      .describe('When it ends unless it is extended; null while it waits and once it has ended'),
+    expires_at: instant.nullable().describe('End of the lease; null while it waits and once it has ended'),
     ended_at: instant.nullable(),
   })
   .meta({ id: 'Lock' });

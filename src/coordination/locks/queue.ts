@@ -1,6 +1,6 @@
 /**
- * The line of those who hold a resource or wait for it: how places in it are given, granted and ended. All of it in a
- * transaction that has the resource's row locked; whatever makes room grants to the next in the same one.
+ * The queue of a resource: enqueue, grant, hold, end. Always in a transaction that locks the row of the resource; every
+ * change that frees it grants the next request in the same transaction.
  */
 import type { Query, Tx } from '../../driver/index.js';
 import { appendEvent, endLease, putLease, type Work } from '../../engine/index.js';
@@ -19,32 +19,26 @@ import {
   updateResource,
 } from './store.js';
 
-/** How many of each state are looked at together. */
+/** How many locks of each state are read at a time. */
 const LOOK_AHEAD = 8;
-
-export interface Line {
-  readonly resource: Resource;
-  readonly holders: readonly LockRow[];
-  readonly waiters: readonly LockRow[];
-}
 
 export const modesOf = (rows: readonly LockRow[]): LockMode[] => rows.map(({ mode }) => mode);
 
-export const readLine = (query: Query, of: ResourceName): Promise<LockRow[]> => queueOf(query, of, LOOK_AHEAD);
+export const readQueue = (query: Query, of: ResourceName): Promise<LockRow[]> => queueOf(query, of, LOOK_AHEAD);
 
-/** A lock with its resource locked, for a change of it. */
+/** Locks the resource of a lock, and reads the lock. */
 export async function openLock(tx: Tx, lock_id: string): Promise<{ resource: Resource; row: LockRow } | undefined> {
-  // Sent in this order and answered together: the lock is read as it is once nobody else changes it.
+  // Pipelined in this order: the lock is read after its resource is locked.
   const [resource, row] = await Promise.all([lockResourceOf(tx, lock_id), findLock(tx, lock_id)]);
   return resource && row ? { resource, row } : undefined;
 }
 
-/** Ends what is over and grants whatever can be granted; gives who holds and who waits from then on. */
-export async function settle(work: Work, before: Resource, read?: readonly LockRow[]): Promise<Line> {
+/** Expires overdue locks and grants all that can be granted; returns the new holders and waiters. */
+export async function settle(work: Work, before: Resource, read?: readonly LockRow[]) {
   const { tx, now } = work;
   let resource = before;
   for (let rows = read; ; rows = undefined) {
-    rows ??= await readLine(tx, resource);
+    rows ??= await readQueue(tx, resource);
     const over = rows.filter((row) => !isLive(row, now));
     for (const row of over) await expire(work, row);
     const live = rows.filter((row) => isLive(row, now));
@@ -55,7 +49,7 @@ export async function settle(work: Work, before: Resource, read?: readonly LockR
       resource = { ...resource, token: resource.token + 1 };
       holders.push(await grant(work, waiter, resource.token));
     }
-    // Only when so many went may there be others behind them that were not read.
+    // There may be more behind the rows read only if this many ended or were granted.
     if (over.length + count < LOOK_AHEAD) {
       if (resource !== before) await updateResource(tx, resource);
       return { resource, holders, waiters: waiters.slice(count) };
@@ -63,7 +57,7 @@ export async function settle(work: Work, before: Resource, read?: readonly LockR
   }
 }
 
-/** Gives a waiter the lock, for as long as it takes to learn of it. */
+/** Grants a waiter the lock, for the time to pick it up. */
 async function grant(work: Work, row: LockRow, token: number): Promise<LockRow> {
   const { tx, now } = work;
   const expires_at = now + pickUpMs(row.lease_ms);
@@ -75,7 +69,7 @@ async function grant(work: Work, row: LockRow, token: number): Promise<LockRow> 
   return granted;
 }
 
-/** Whoever waited has taken it up: from now on it is held for the time that was asked for. */
+/** The waiter picks up its grant: the requested lease starts now. */
 export async function hold(tx: Tx, row: LockRow, now: number): Promise<LockRow> {
   const held: LockRow = { ...row, state: 'held', expires_at: now + row.lease_ms, leased_to: row.holder_agent_id };
   await updateLock(tx, held);
@@ -83,8 +77,8 @@ export async function hold(tx: Tx, row: LockRow, now: number): Promise<LockRow> 
   return held;
 }
 
-/** Puts it at the end of the line; the caller keeps the resource's new ticket. */
-export const atTheEnd = (row: LockRow, ticket: number, asker: string, now: number): LockRow => ({
+/** The lock at the end of the queue. The caller stores the new ticket of the resource. */
+export const requeued = (row: LockRow, ticket: number, asker: string, now: number): LockRow => ({
   ...row,
   state: 'waiting',
   ticket,
@@ -104,17 +98,18 @@ export const lease = (tx: Tx, row: LockRow): Promise<void> =>
     expires_at: row.expires_at!,
   });
 
-/** Its lease is over. A grant that nobody took up counts as none: it has not been held. */
+/** Ends an overdue lock. A grant that was not picked up does not count as held. */
 async function expire(work: Work, row: LockRow): Promise<void> {
   const { tx, now } = work;
   journal(work, 'cairn.lock.expired', row);
-  const untaken = row.state === 'granted' ? { token: null, granted_at: null } : {};
-  await end(tx, { ...row, ...untaken, state: 'expired', ended_at: row.expires_at ?? now });
+  const ungranted = row.state === 'granted' ? { token: null, granted_at: null } : {};
+  await end(tx, { ...row, ...ungranted, state: 'expired', ended_at: row.expires_at ?? now });
 }
 
-/** Released by its holder, or no longer waited for. The caller then settles the line. */
-export async function giveUp(work: Work, row: LockRow, state: 'released' | 'abandoned'): Promise<LockRow> {
+/** Releases a lock, or abandons the wait for it. The caller then settles the queue. */
+export async function giveUp(work: Work, row: LockRow): Promise<LockRow> {
   const { tx, now } = work;
+  const state = holds(row) ? 'released' : 'abandoned';
   journal(work, `cairn.lock.${state}`, row);
   return end(tx, { ...row, state, ended_at: now });
 }
@@ -123,7 +118,7 @@ async function end(tx: Tx, row: LockRow): Promise<LockRow> {
   const ended = { ...row, expires_at: null, leased_to: null };
   await updateLock(tx, ended);
   await endLease(tx, 'lock', row.lock_id);
-  // Whoever waits for it has to learn that it no longer does.
+  // Wakes a call that still waits for it.
   if (row.token === null) tx.wake(wakeKey(row.lock_id));
   return ended;
 }
@@ -136,7 +131,7 @@ export function journal(work: Work, packet_type: string, row: LockRow): void {
 
 export const wakeKey = (lock_id: string): string => `lock:${lock_id}`;
 
-/** The lease of a lock is over: ends it, also where it stands far behind in the line, and grants the next. */
+/** Expires a lock at any place in the queue, and grants the next. */
 export async function expireLock(work: Work, lock_id: string): Promise<void> {
   const { tx, now } = work;
   const open = await openLock(tx, lock_id);

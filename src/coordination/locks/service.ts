@@ -1,12 +1,13 @@
 /** Use cases of locks. */
 import type { Query, Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { actsAs, type Call, change, listPage, type Work } from '../../engine/index.js';
+import { type Call, change, listPage, type Work } from '../../engine/index.js';
 import { actingFor, signOfLife } from '../../identity/index.js';
 import { newId } from '../../kernel/contract.js';
-import { CairnError, invalid, toIso } from '../../kernel/index.js';
+import { CairnError, notFound, toIso } from '../../kernel/index.js';
+import { agentOf, requiredAgent } from '../acting-agent.js';
 import { DEFAULT_LOCK_LEASE_MS, type Lock } from './model.js';
-import { giveUp, hold, journal, lease, modesOf, openLock, readLine, settle } from './queue.js';
+import { giveUp, hold, journal, lease, modesOf, openLock, readQueue, settle } from './queue.js';
 import { grantable, LONGEST_LEASE_MS, PLACE_MS } from './rules.js';
 import {
   countLocks,
@@ -14,7 +15,7 @@ import {
   holds,
   insertLock,
   insertResource,
-  isInLine,
+  isInQueue,
   isLive,
   type LockRow,
   listLocks,
@@ -23,80 +24,73 @@ import {
   toLock,
   updateResource,
 } from './store.js';
-import { leave, waitInLine } from './waiting.js';
+import { leave, waitInQueue } from './waiting.js';
 
-/** What is asked for, with everything that was left out filled in. */
+/** A request with its defaults. */
 type Wanted = Pick<LockRow, 'resource_type' | 'resource_id' | 'holder_agent_id' | 'mode' | 'lease_ms'>;
 
 interface Asked {
   readonly wanted: Wanted;
   readonly lock_id: string | undefined;
   readonly timeout_ms: number;
-  /** This call, among those that may ask for the same lock. */
+  /** Identifies this call among those that ask for the same lock. */
   readonly asker: string;
 }
 
-/** A lock that is held or waited for, and whether this call made it. */
-interface Found {
+/** A lock that is held or waited for, and whether this call created it. */
+interface Enqueued {
   readonly row: LockRow;
-  readonly made: boolean;
+  readonly created: boolean;
 }
 
-export async function acquire(made_by: Call, input: In<'locks.acquire'>): Promise<Out<'locks.acquire'>> {
+export async function acquire(caller: Call, input: In<'locks.acquire'>): Promise<Out<'locks.acquire'>> {
   const { lock_id, timeout_ms = 0 } = input;
-  const asked: Asked = { wanted: wantedOf(made_by, input), lock_id, timeout_ms, asker: newId() };
-  const call = await actingFor(made_by, asked.wanted.holder_agent_id);
+  const asked: Asked = { wanted: wantedOf(caller, input), lock_id, timeout_ms, asker: newId() };
+  const call = await actingFor(caller, asked.wanted.holder_agent_id);
   const { driver, tenant, options } = call;
   const { resource_type, resource_id } = asked.wanted;
-  const { row, made } = await change<Found>(call, {
+  const { row, created } = await change<Enqueued>(call, {
     input,
-    work: (work) => ask(work, asked),
-    // An id of the caller's may be that of a lock on another resource, so that more is looked at than this one.
+    work: (work) => enqueue(work, asked),
+    // A lock_id of the caller may name a lock of another resource, so that more than this one is read.
     ...(lock_id === undefined ? { entity: `lock ${resource_type.length} ${resource_type} ${resource_id}` } : {}),
     remember: (found) => found.row.lock_id,
-    again: (tx, kept) => askAgain({ call, tx, now: driver.now() }, kept as string, asked),
+    again: (tx, kept) => enqueueAgain({ call, tx, now: driver.now() }, kept as string, asked),
   });
   const waiting = { row, asker: asked.asker, timeout_ms, can_return: lock_id !== undefined };
-  // Nobody else would release what was made for a caller that is gone.
-  if (options.signal?.aborted && row.state === 'held' && made) await leave(call, waiting, 'held');
+  // A caller that has gone would not release the lock created for it.
+  if (options.signal?.aborted && row.state === 'held' && created) await leave(call, waiting, 'held');
   if (row.state === 'held') options.signal?.throwIfAborted();
-  const held = row.state === 'held' ? row : await waitInLine(call, waiting);
+  const held = row.state === 'held' ? row : await waitInQueue(call, waiting);
   if (held) return toLock(held, driver.now());
-  const line = await readLine(driver.at(tenant), row);
-  throw conflict(asked, line, driver.now());
+  throw conflict(asked, await readQueue(driver.at(tenant), row), driver.now());
 }
 
 function wantedOf(call: Call, input: In<'locks.acquire'>): Wanted {
-  const holder = actsAs(call, input.holder_agent_id, 'holder_agent_id') ?? input.holder_agent_id;
-  if (holder === undefined) throw invalid('locks.acquire: holder_agent_id: must be given, since this key has no agent');
   return {
     resource_type: input.resource_type,
     resource_id: input.resource_id,
-    holder_agent_id: holder,
+    holder_agent_id: requiredAgent(call, input.holder_agent_id, 'holder_agent_id'),
     mode: input.mode ?? 'Exclusive',
     lease_ms: input.lease_ms ?? DEFAULT_LOCK_LEASE_MS,
   };
 }
 
-async function ask(work: Work, asked: Asked): Promise<Found> {
+async function enqueue(work: Work, asked: Asked): Promise<Enqueued> {
   const { tx, now } = work;
   const { wanted, lock_id = newId() } = asked;
-  // Sent in this order and answered together: the line is read as it is once nobody else changes it.
+  // Pipelined in this order: the queue is read after the resource is locked.
   const [known, rows, existing] = await Promise.all([
     lockResource(tx, wanted),
-    readLine(tx, wanted),
+    readQueue(tx, wanted),
     asked.lock_id === undefined ? undefined : findLock(tx, lock_id),
   ]);
-  if (existing) return { row: await rejoin(work, existing, asked), made: false };
+  if (existing) return { row: await rejoin(work, existing, asked), created: false };
   const first = { resource_type: wanted.resource_type, resource_id: wanted.resource_id, token: 0, ticket: 0 };
-  const line = await settle(work, known ?? first, rows);
-  const granted = line.waiters.length === 0 && grantable(modesOf(line.holders), [wanted.mode]) > 0;
-  if (!granted && asked.timeout_ms === 0) throw conflict(asked, [...line.holders, ...line.waiters], now);
-  const resource = {
-    ...line.resource,
-    ticket: line.resource.ticket + 1,
-    token: line.resource.token + (granted ? 1 : 0),
-  };
+  const { resource: settled, holders, waiters } = await settle(work, known ?? first, rows);
+  const granted = waiters.length === 0 && grantable(modesOf(holders), [wanted.mode]) > 0;
+  if (!granted && asked.timeout_ms === 0) throw conflict(asked, [...holders, ...waiters], now);
+  const resource = { ...settled, ticket: settled.ticket + 1, token: settled.token + (granted ? 1 : 0) };
   await (known ? updateResource : insertResource)(tx, resource);
   const row: LockRow = {
     ...wanted,
@@ -113,23 +107,22 @@ async function ask(work: Work, asked: Asked): Promise<Found> {
   await insertLock(tx, row);
   await lease(tx, row);
   journal(work, granted ? 'cairn.lock.acquired' : 'cairn.lock.waiting', row);
-  return { row, made: true };
+  return { row, created: true };
 }
 
 /** The same request again, by its Idempotency-Key. */
-async function askAgain(work: Work, lock_id: string, asked: Asked): Promise<Found> {
-  const { tx } = work;
-  const open = await openLock(tx, lock_id);
-  if (!open) throw notFound(lock_id);
-  return { row: await rejoin(work, open.row, asked), made: false };
+async function enqueueAgain(work: Work, lock_id: string, asked: Asked): Promise<Enqueued> {
+  const open = await openLock(work.tx, lock_id);
+  if (!open) throw noLock(work.tx, lock_id);
+  return { row: await rejoin(work, open.row, asked), created: false };
 }
 
-/** A lock that was asked for before: the place in line is the same, and is now kept by this call. */
+/** A lock that was requested before: it keeps its place in the queue, which this call now renews. */
 async function rejoin({ call, tx, now }: Work, row: LockRow, asked: Asked): Promise<LockRow> {
   const { lock_id } = row;
   const { agent_id } = call.caller;
   if (agent_id !== null && agent_id !== row.holder_agent_id) {
-    throw new CairnError('ENTITY_ALREADY_EXISTS', `lock_id ${lock_id} is taken by another agent: use a new lock_id`);
+    throw new CairnError('ENTITY_ALREADY_EXISTS', `lock_id ${lock_id} is used by another agent: use a new lock_id`);
   }
   if (!isLive(row, now)) {
     const { state } = toLock(row, now);
@@ -140,7 +133,7 @@ async function rejoin({ call, tx, now }: Work, row: LockRow, asked: Asked): Prom
   if (others.length > 0) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
-      `lock ${lock_id} was asked for with another ${others.join(', ')}: use a new lock_id`,
+      `lock ${lock_id} was requested with a different ${others.join(', ')}: use a new lock_id`,
     );
   }
   if (row.state === 'held') return row;
@@ -150,17 +143,14 @@ async function rejoin({ call, tx, now }: Work, row: LockRow, asked: Asked): Prom
   return kept;
 }
 
-function conflict({ wanted, timeout_ms }: Asked, line: readonly LockRow[], now: number): CairnError {
-  const live = line.filter((row) => isLive(row, now));
-  const [holder] = live.filter(holds);
+function conflict({ wanted, timeout_ms }: Asked, queue: readonly LockRow[], now: number): CairnError {
+  const holders = queue.filter((row) => isLive(row, now) && holds(row));
+  const [holder] = holders;
   const { resource_type, resource_id, holder_agent_id } = wanted;
-  const own = live.some((row) => holds(row) && row.holder_agent_id === holder_agent_id);
-  const why = !holder
-    ? 'others asked for it before'
-    : own
-      ? `${holder_agent_id} holds it already, and an exclusive lock is not reentrant`
-      : `${holder.holder_agent_id} holds it`;
-  const waited = timeout_ms === 0 ? 'give timeout_ms to wait for it' : `it was waited for ${timeout_ms} ms`;
+  const own = holders.some((row) => row.holder_agent_id === holder_agent_id);
+  const others = holder ? `${holder.holder_agent_id} holds it` : 'other requests are before this one';
+  const why = own ? `${holder_agent_id} already holds it, and an exclusive lock is not reentrant` : others;
+  const waited = timeout_ms === 0 ? 'give timeout_ms to wait for it' : `waited for ${timeout_ms} ms`;
   return new CairnError('LOCK_CONFLICT', `${resource_type} ${resource_id} is not free: ${why}; ${waited}`, {
     resource_type,
     resource_id,
@@ -170,20 +160,20 @@ function conflict({ wanted, timeout_ms }: Asked, line: readonly LockRow[], now: 
   });
 }
 
-const notFound = (lock_id: string): CairnError =>
-  new CairnError('LOCK_NOT_FOUND', `there is no lock ${lock_id}, or it ended more than a day ago`);
+const noLock = (query: Query, lock_id: string): CairnError =>
+  notFound(query, 'lock', lock_id, ', or it ended more than a day ago');
 
 export async function get(call: Call, { lock_id }: In<'locks.get'>): Promise<Out<'locks.get'>> {
   const query = call.driver.at(call.tenant);
   const row = await findLock(query, lock_id);
-  if (!row || !(await isParty(call, query, row))) throw notFound(lock_id);
+  if (!row || !(await isParty(call, query, row))) throw noLock(query, lock_id);
   return toLock(row, call.driver.now());
 }
 
-/** A lock is for its holder, and for those in line for the same resource. */
+/** A lock is visible to its holder and to agents in the queue of its resource. */
 async function isParty(call: Call, query: Query, { lock_id, holder_agent_id }: LockRow): Promise<boolean> {
   const { agent_id } = call.caller;
-  return agent_id === null || holder_agent_id === agent_id || (await isInLine(query, lock_id, agent_id));
+  return agent_id === null || holder_agent_id === agent_id || (await isInQueue(query, lock_id, agent_id));
 }
 
 export async function list(call: Call, input: In<'locks.list'>): Promise<Out<'locks.list'>> {
@@ -203,22 +193,20 @@ export async function list(call: Call, input: In<'locks.list'>): Promise<Out<'lo
   return { locks: rows.map((row) => toLock(row, now)), next_cursor, total };
 }
 
-/** A lock for its holder to change: refuses another agent, and a lock that has ended. */
+/** Opens a lock for a change by its holder: refuses other agents, and locks that have ended. */
 async function openOwn({ call, tx, now }: Work, lock_id: string, agent: string | undefined) {
   const open = await openLock(tx, lock_id);
-  if (!open) throw notFound(lock_id);
+  if (!open) throw noLock(tx, lock_id);
   const { row } = open;
   if (agent !== undefined && agent !== row.holder_agent_id) {
-    if (!(await isParty(call, tx, row))) throw notFound(lock_id);
-    throw new CairnError('FORBIDDEN', `lock ${lock_id} is ${row.holder_agent_id}'s: ${agent} may not change it`, {
-      rule: 'lock_holder',
-    });
+    if (!(await isParty(call, tx, row))) throw noLock(tx, lock_id);
+    const message = `lock ${lock_id} belongs to ${row.holder_agent_id}: ${agent} may not change it`;
+    throw new CairnError('FORBIDDEN', message, { rule: 'lock_holder' });
   }
   if (!isLive(row, now)) {
     const { state, ended_at } = toLock(row, now);
-    throw new CairnError('LOCK_EXPIRED', `lock ${lock_id} is over (${state} at ${ended_at}): acquire it anew`, {
-      lock_id,
-    });
+    const message = `lock ${lock_id} has ended (${state} at ${ended_at}): acquire it again`;
+    throw new CairnError('LOCK_EXPIRED', message, { lock_id });
   }
   return open;
 }
@@ -226,7 +214,7 @@ async function openOwn({ call, tx, now }: Work, lock_id: string, agent: string |
 export async function extend(call: Call, input: In<'locks.extend'>): Promise<Out<'locks.extend'>> {
   const { driver, tenant } = call;
   const { lock_id, additional_ms } = input;
-  const agent = actsAs(call, input.holder_agent_id, 'holder_agent_id') ?? input.holder_agent_id;
+  const agent = agentOf(call, input.holder_agent_id, 'holder_agent_id');
   if (call.caller.agent_id === null) {
     const known = agent ?? (await findLock(driver.at(tenant), lock_id))?.holder_agent_id;
     await signOfLife(call, known);
@@ -237,7 +225,7 @@ export async function extend(call: Call, input: In<'locks.extend'>): Promise<Out
       const { tx, now } = work;
       const { row } = await openOwn(work, lock_id, agent);
       if (!holds(row)) {
-        throw new CairnError('STATE_CONFLICT', `lock ${lock_id} is waited for: only one that is held is extended`);
+        throw new CairnError('STATE_CONFLICT', `lock ${lock_id} is waiting: only a held lock can be extended`);
       }
       const held = row.state === 'held' ? row : await hold(tx, row, now);
       const expires_at = Math.min(held.expires_at! + additional_ms, now + LONGEST_LEASE_MS);
@@ -246,41 +234,40 @@ export async function extend(call: Call, input: In<'locks.extend'>): Promise<Out
       return toLock(longer, now);
     },
     remember: () => lock_id,
-    again: (tx) => shownAgain(tx, lock_id, driver.now()),
+    again: (tx) => readLock(tx, lock_id, driver.now()),
   });
 }
 
 export function release(call: Call, input: In<'locks.release'>): Promise<Out<'locks.release'>> {
   const { driver } = call;
   const { lock_id } = input;
-  const agent = actsAs(call, input.releasing_agent_id, 'releasing_agent_id') ?? input.releasing_agent_id;
+  const agent = agentOf(call, input.releasing_agent_id, 'releasing_agent_id');
   return change(call, {
     input,
     work: async (work) => {
-      const { now } = work;
       const { row, resource } = await openOwn(work, lock_id, agent);
-      const ended = await giveUp(work, row, holds(row) ? 'released' : 'abandoned');
+      const ended = await giveUp(work, row);
       await settle(work, resource);
-      return toLock(ended, now);
+      return toLock(ended, work.now);
     },
     remember: () => lock_id,
-    again: (tx) => shownAgain(tx, lock_id, driver.now()),
+    again: (tx) => readLock(tx, lock_id, driver.now()),
   });
 }
 
-async function shownAgain(tx: Tx, lock_id: string, now: number): Promise<Lock> {
+async function readLock(tx: Tx, lock_id: string, now: number): Promise<Lock> {
   const row = await findLock(tx, lock_id);
-  if (!row) throw notFound(lock_id);
+  if (!row) throw noLock(tx, lock_id);
   return toLock(row, now);
 }
 
-/** Gives up all that an agent holds or waits for, as when it has gone; the next in line have it at once. */
+/** Gives up all locks and waits of an agent, as when it goes offline; the next waiters are granted at once. */
 export async function releaseHeldBy(work: Work, agent_id: string): Promise<void> {
   const { tx, now } = work;
   for (const { lock_id } of await openLocksOf(tx, agent_id)) {
     const open = await openLock(tx, lock_id);
     if (!open || !isLive(open.row, now)) continue;
-    await giveUp(work, open.row, holds(open.row) ? 'released' : 'abandoned');
+    await giveUp(work, open.row);
     await settle(work, open.resource);
   }
 }

@@ -1,4 +1,4 @@
-/** locks and lock_resources: who holds a resource, who waits for it and in which order, and its last token. */
+/** locks and lock_resources: the holders and waiters of a resource, in order, and its last fencing token. */
 import {
   byDialect,
   join,
@@ -10,72 +10,59 @@ import {
   TENANT,
   type Tx,
 } from '../../driver/index.js';
-import { toIso } from '../../kernel/index.js';
-import type { Lock, LockMode } from './model.js';
+import { equalTo, type ListFilter, type Stored, withIsoTimes } from '../rows.js';
+import type { Lock } from './model.js';
 
-/** A granted one is held already, but whoever waited has not taken it up yet. */
-export type LockState = Lock['state'] | 'granted';
+/** Granted: held, but the waiter has not picked it up yet. */
+type LockState = Lock['state'] | 'granted';
 
-export interface LockRow {
-  readonly lock_id: string;
-  readonly resource_type: string;
-  readonly resource_id: string;
-  readonly holder_agent_id: string;
-  readonly mode: LockMode;
+/** The answer as it is stored; `expires_at` is that of its lease. */
+export interface LockRow extends Omit<Stored<Lock>, 'state' | 'fencing_token' | 'acquired_at'> {
   readonly state: LockState;
   readonly ticket: number;
   readonly token: number | null;
-  readonly lease_ms: number;
-  readonly asked_at: number;
   readonly granted_at: number | null;
-  readonly ended_at: number | null;
-  /** Of its lease; null once it has ended. */
-  readonly expires_at: number | null;
-  /** Whose lease it is: the call that waits, then the agent that holds it. */
+  /** The holder of the lease: the waiting call, then the agent. */
   readonly leased_to: string | null;
 }
 
-export interface ResourceName {
-  readonly resource_type: string;
-  readonly resource_id: string;
-}
+export type ResourceName = Pick<Lock, 'resource_type' | 'resource_id'>;
 
 export interface Resource extends ResourceName {
-  /** Of the last grant. */
+  /** The token of the last grant. */
   readonly token: number;
-  /** Of the last who asked. */
+  /** The ticket of the last request. */
   readonly ticket: number;
 }
 
-export const isOpen = (row: LockRow): boolean => row.ended_at === null;
-
-/** Whether it counts at a moment: held or waited for, and its lease is not over. */
-export const isLive = (row: LockRow, now: number): boolean =>
-  isOpen(row) && row.expires_at !== null && row.expires_at > now;
+/** Whether a lock is held or waited for, with a lease that is not over. */
+export const isLive = ({ ended_at, expires_at }: LockRow, now: number): boolean =>
+  ended_at === null && expires_at !== null && expires_at > now;
 
 export const holds = ({ state }: LockRow): boolean => state === 'held' || state === 'granted';
 
-/** What it is at a moment: one whose lease is over has expired, whether or not that was noted. */
+/** The lock at a moment: one whose lease is over is expired even before that is recorded. */
 export function toLock(row: LockRow, now: number): Lock {
   const live = isLive(row, now);
   const ended_at = live ? null : (row.ended_at ?? row.expires_at ?? now);
-  return {
+  const state = row.state === 'granted' ? 'held' : row.state;
+  return withIsoTimes({
     lock_id: row.lock_id,
     resource_type: row.resource_type,
     resource_id: row.resource_id,
     holder_agent_id: row.holder_agent_id,
     mode: row.mode,
-    state: live || !isOpen(row) ? (row.state === 'granted' ? 'held' : row.state) : 'expired',
+    state: live || row.ended_at !== null ? state : 'expired',
     fencing_token: row.token,
     lease_ms: row.lease_ms,
-    asked_at: toIso(row.asked_at),
-    acquired_at: row.granted_at === null ? null : toIso(row.granted_at),
-    expires_at: live && holds(row) ? toIso(row.expires_at!) : null,
-    ended_at: ended_at === null ? null : toIso(ended_at),
-  };
+    asked_at: row.asked_at,
+    acquired_at: row.granted_at,
+    expires_at: live && holds(row) ? row.expires_at : null,
+    ended_at,
+  });
 }
 
-/** The lease s of a lock l. PostgreSQL, which has no statistics of either, would rather read all leases for each lock. */
+/** Joins the lease s of a lock l. LATERAL: PostgreSQL without statistics would otherwise read all leases for each lock. */
 const ITS_LEASE: Sql = byDialect({
   sqlite: sql`LEFT JOIN leases s ON s.tenant_id = l.tenant_id AND s.kind = 'lock' AND s.subject_id = l.lock_id`,
   postgres: sql`LEFT JOIN LATERAL (SELECT x.expires_at, x.holder FROM leases x
@@ -88,7 +75,7 @@ export function findLock(query: Query, lock_id: string): Promise<LockRow | undef
   return query.get<LockRow>(sql`${WITH_LEASE} WHERE l.tenant_id = ${TENANT} AND l.lock_id = ${lock_id}`);
 }
 
-/** Nobody is granted the resource, nor asks for it, until the commit. Whatever changes a lock does this first. */
+/** Locks the row of a resource. Every change of its queue does this first. */
 export function lockResource(tx: Tx, { resource_type, resource_id }: ResourceName): Promise<Resource | undefined> {
   return tx.get<Resource>(
     sql`SELECT resource_type, resource_id, token, ticket FROM lock_resources
@@ -96,7 +83,7 @@ export function lockResource(tx: Tx, { resource_type, resource_id }: ResourceNam
   );
 }
 
-/** The same for the resource of a lock, which never changes. */
+/** The same by lock_id: the resource of a lock never changes. */
 export function lockResourceOf(tx: Tx, lock_id: string): Promise<Resource | undefined> {
   return tx.get<Resource>(
     sql`SELECT resource_type, resource_id, token, ticket FROM lock_resources
@@ -106,7 +93,7 @@ export function lockResourceOf(tx: Tx, lock_id: string): Promise<Resource | unde
   );
 }
 
-/** Not put over one that is there: two who ask for it first would give the same token. */
+/** Fails if the row exists: an upsert would give two concurrent first requests the same token. */
 export function insertResource(tx: Tx, resource: Resource): Promise<void> {
   return tx.send(
     sql`INSERT INTO lock_resources (tenant_id, resource_type, resource_id, token, ticket)
@@ -143,7 +130,7 @@ const inState = (resource: ResourceName, state: LockState, limit: number): Sql =
         AND l.resource_id = ${resource.resource_id} AND l.state = ${state} AND l.ended_at IS NULL
       ORDER BY l.ticket LIMIT ${limit}) q`;
 
-/** Who holds it and who waits, each in the order of asking; of each state no more than the limit. */
+/** Holders and waiters of a resource by ticket, at most `limit` of each state. */
 export function queueOf(query: Query, resource: ResourceName, limit: number): Promise<LockRow[]> {
   const states: LockState[] = ['held', 'granted', 'waiting'];
   return query.all<LockRow>(
@@ -154,7 +141,7 @@ export function queueOf(query: Query, resource: ResourceName, limit: number): Pr
   );
 }
 
-/** What an agent holds or waits for, by resource: the order in which to lock several. */
+/** Locks that an agent holds or waits for, in the lock order of resources. */
 export function openLocksOf(query: Query, agent_id: string): Promise<LockRow[]> {
   return query.all<LockRow>(
     sql`${WITH_LEASE} WHERE l.tenant_id = ${TENANT} AND l.holder_agent_id = ${agent_id} AND l.ended_at IS NULL
@@ -162,35 +149,31 @@ export function openLocksOf(query: Query, agent_id: string): Promise<LockRow[]> 
   );
 }
 
-/** Whether an agent holds or waits for the resource of a lock. */
-export async function isInLine(query: Query, lock_id: string, agent_id: string): Promise<boolean> {
+/** Whether an agent is in the queue of the resource of a lock. */
+export async function isInQueue(query: Query, lock_id: string, agent_id: string): Promise<boolean> {
   const row = await query.get(
     sql`SELECT l.lock_id FROM locks l
-        WHERE l.tenant_id = ${TENANT} AND l.lock_id = ${lock_id} AND ${inLineWith(agent_id)}`,
+        WHERE l.tenant_id = ${TENANT} AND l.lock_id = ${lock_id} AND ${inQueueWith(agent_id)}`,
   );
   return row !== undefined;
 }
 
-export interface LockFilter {
-  readonly resource_type?: string | undefined;
-  readonly resource_id?: string | undefined;
-  readonly holder_agent_id?: string | undefined;
-  /** Only those of resources that this agent holds or waits for. */
-  readonly party?: string | undefined;
-}
-
-/** Whether an agent is in the line for the resource of a lock, under the name l. */
-const inLineWith = (agent_id: string): Sql =>
+/** The condition that an agent is in the queue of the resource of lock l. */
+const inQueueWith = (agent_id: string): Sql =>
   sql`EXISTS (SELECT 1 FROM locks mine WHERE mine.tenant_id = ${TENANT} AND mine.holder_agent_id = ${agent_id}
     AND mine.ended_at IS NULL AND mine.resource_type = l.resource_type AND mine.resource_id = l.resource_id)`;
 
-function matching(filter: LockFilter, now: number): Sql {
-  const conditions: Sql[] = [sql`l.tenant_id = ${TENANT}`, sql`l.ended_at IS NULL`, sql`s.expires_at > ${now}`];
-  if (filter.resource_type !== undefined) conditions.push(sql`l.resource_type = ${filter.resource_type}`);
-  if (filter.resource_id !== undefined) conditions.push(sql`l.resource_id = ${filter.resource_id}`);
-  if (filter.holder_agent_id !== undefined) conditions.push(sql`l.holder_agent_id = ${filter.holder_agent_id}`);
-  if (filter.party !== undefined) conditions.push(inLineWith(filter.party));
-  return join(conditions, ' AND ');
+type LockFilter = ListFilter<'locks.list'>;
+
+function matching({ resource_type, resource_id, holder_agent_id, party }: LockFilter, now: number): Sql {
+  const equal = {
+    'l.resource_type': resource_type,
+    'l.resource_id': resource_id,
+    'l.holder_agent_id': holder_agent_id,
+  };
+  const live = sql`l.tenant_id = ${TENANT} AND l.ended_at IS NULL AND s.expires_at > ${now}`;
+  const own = party === undefined ? [] : [inQueueWith(party)];
+  return join([live, ...equalTo(equal), ...own], ' AND ');
 }
 
 export function listLocks(query: Query, filter: LockFilter, page: KeysetPage, now: number): Promise<LockRow[]> {
@@ -202,7 +185,7 @@ export const countLocks = (filter: LockFilter, now: number): Sql =>
 
 export const KEEP_ENDED_LOCKS_MS = 24 * 3_600_000;
 
-/** The resource stays, with its token. */
+/** Deletes ended locks. Their resources stay, with their tokens. */
 export function forgetLocks(tx: Tx, before: number, limit: number): Promise<number> {
   return tx.run(
     sql`DELETE FROM locks WHERE tenant_id = ${TENANT} AND lock_id IN (

@@ -1,30 +1,30 @@
 /**
- * Waiting in line for a lock: keeps the place alive, notices a grant, and leaves the line when the time is over or the
- * caller went away. Several calls may wait for one lock, since whoever lost its connection asks again: the one that asked
- * last has the place, and only that one gives it up.
+ * Waiting for a lock: heartbeats, picking up a grant, leaving the queue on timeout or when the caller has gone. Several
+ * calls may wait for one lock, since a client that lost its connection asks again: the last one owns the place, and only
+ * that one gives it up.
  */
 import type { Tx } from '../../driver/index.js';
 import { type Call, forgetRequest, renewLease, writeGuarded } from '../../engine/index.js';
 import { waitFor } from '../../identity/index.js';
 import { CairnError } from '../../kernel/index.js';
-import { atTheEnd, giveUp, hold, journal, lease, modesOf, openLock, settle, wakeKey } from './queue.js';
-import { grantable, KEEP_PLACE_EVERY_MS, PLACE_MS } from './rules.js';
+import { giveUp, hold, journal, lease, modesOf, openLock, requeued, settle, wakeKey } from './queue.js';
+import { grantable, PLACE_MS, WAITER_HEARTBEAT_MS } from './rules.js';
 import { findLock, holds, isLive, type LockRow, queueOf, updateLock, updateResource } from './store.js';
 
-/** How long the others leave it to the first in line to notice that a holder's time is over. */
+/** How long the other waiters leave it to the first one to notice an expired holder. */
 const YIELD_MS = 250;
 
-export interface Waiting {
+interface Waiting {
   readonly row: LockRow;
-  /** This call, among those that wait for the same lock. */
+  /** Identifies this call among those that wait for the same lock. */
   readonly asker: string;
   readonly timeout_ms: number;
-  /** Whether the caller knows the lock_id, and so can ask for the same place again. */
+  /** Whether the caller knows the lock_id, and so can return to the same place. */
   readonly can_return: boolean;
 }
 
-/** Gives the lock as soon as it is held, or undefined when the time is over. Throws when the caller went away. */
-export async function waitInLine(call: Call, waiting: Waiting): Promise<LockRow | undefined> {
+/** Returns the lock once it is held, or undefined on timeout. Throws when the caller has gone. */
+export async function waitInQueue(call: Call, waiting: Waiting): Promise<LockRow | undefined> {
   const { lock_id } = waiting.row;
   const watch = new Watch(call, waiting);
   let held: LockRow | undefined;
@@ -38,7 +38,7 @@ export async function waitInLine(call: Call, waiting: Waiting): Promise<LockRow 
     );
     call.options.signal?.throwIfAborted();
   } catch (error) {
-    // A server that stops leaves the place for a moment, so that the caller finds it again on another.
+    // A stopping server keeps the place for a moment, so that the caller can return to it through another.
     const stopping = error instanceof CairnError && error.code === 'SHUTTING_DOWN';
     if (!(stopping && waiting.can_return && !watch.took)) {
       await leave(call, waiting, watch.took ? 'held' : 'granted').catch(() => undefined);
@@ -51,10 +51,10 @@ export async function waitInLine(call: Call, waiting: Waiting): Promise<LockRow 
 class Watch {
   readonly #call: Call;
   readonly #waiting: Waiting;
-  #renew_at = performance.now() + KEEP_PLACE_EVERY_MS;
-  /** A moment of performance.now(): when the place must be renewed, or a holder's time is over. */
+  #renew_at = performance.now() + WAITER_HEARTBEAT_MS;
+  /** In performance.now(): when the place must be renewed, or the lease of a holder ends. */
   next_look = 0;
-  /** Whether it was this call that took the grant up. */
+  /** Whether this call picked up the grant. */
   took = false;
 
   constructor(call: Call, waiting: Waiting) {
@@ -85,33 +85,32 @@ class Watch {
       return open.row.state === 'granted' ? { row: await hold(tx, open.row, now), mine: true } : undefined;
     });
     this.took = taken?.mine ?? false;
-    // It came too late: the grant has gone to another, and the next look finds how things stand.
+    // Too late: the grant went to another. Look again at once.
     if (!taken) this.next_look = 0;
     return taken?.row;
   }
 
   async #renew(): Promise<boolean> {
     const { driver, tenant } = this.#call;
-    this.#renew_at = this.next_look = performance.now() + KEEP_PLACE_EVERY_MS;
+    this.#renew_at = this.next_look = performance.now() + WAITER_HEARTBEAT_MS;
     const now = driver.now();
     const kept = { kind: 'lock', subject_id: this.#waiting.row.lock_id, token: 0 } as const;
     return driver.write(tenant, (tx) => renewLease(tx, { ...kept, expires_at: now + PLACE_MS }, now));
   }
 
-  /** This process was not heard of for too long, as when the database was away: it asks again, behind the others. */
+  /** The place expired, as when the database was unreachable: requeues at the end. */
   async #return(): Promise<undefined> {
-    const { driver } = this.#call;
     const call = this.#call;
-    this.#renew_at = performance.now() + KEEP_PLACE_EVERY_MS;
+    this.#renew_at = performance.now() + WAITER_HEARTBEAT_MS;
     this.next_look = 0;
     await writeGuarded(call, async (tx) => {
       const open = await openLock(tx, this.#waiting.row.lock_id);
-      const now = driver.now();
+      const now = call.driver.now();
       if (!open || isLive(open.row, now)) return;
       const { state, token } = open.row;
       if (state !== 'waiting' && !(state === 'expired' && token === null)) return;
       const resource = { ...open.resource, ticket: open.resource.ticket + 1 };
-      const row = atTheEnd(open.row, resource.ticket, this.#waiting.asker, now);
+      const row = requeued(open.row, resource.ticket, this.#waiting.asker, now);
       await updateResource(tx, resource);
       await updateLock(tx, row);
       await lease(tx, row);
@@ -121,8 +120,8 @@ class Watch {
   }
 
   /**
-   * Looks again when the time of a holder, or of the first in line, is over, and settles what nobody has noticed. The
-   * first in line does so at once; the others a moment later, if it is still so: then the first is dead.
+   * Schedules the next look for the end of the next lease ahead, and settles the queue if that is over. The first waiter
+   * does so at once, the others YIELD_MS later: by then the first waiter must be dead.
    */
   async #lookAhead(row: LockRow): Promise<void> {
     const { driver, tenant } = this.#call;
@@ -147,8 +146,8 @@ class Watch {
 }
 
 /**
- * Leaves the line. A grant that came meanwhile counts: it is given when the time was over, and goes to the next when the
- * caller is gone, which `gone` says, with the state in which the lock is this call's to give up.
+ * Leaves the queue. A grant that came meanwhile is returned on timeout, and passed on to the next waiter if the caller
+ * has gone. `gone` is the state in which the lock is this call's to give up.
  */
 export function leave(
   call: Call,
@@ -164,18 +163,16 @@ export function leave(
     const mine = row.leased_to === asker;
     if (holds(row) && gone === undefined) return row.state === 'held' ? row : hold(tx, row, now);
     if (row.state === 'waiting' ? !mine : !(row.state === gone && (mine || gone === 'held'))) return undefined;
-    await giveUp({ call, tx, now }, row, holds(row) ? 'released' : 'abandoned');
+    await giveUp({ call, tx, now }, row);
     await settle({ call, tx, now }, resource);
-    // It was refused, and what was refused is not remembered.
+    // The request is refused, and refusals are not stored under the key.
     const key = call.options.idempotency_key;
     if (key !== undefined) await forgetRequest(tx, key);
     return undefined;
   };
-  // Whoever is late may still give up what it waited for, but not have it.
+  // A stale caller may give up its place, but not get the lock.
   return gone === undefined ? writeGuarded(call, work) : driver.write(tenant, work);
 }
 
 const ended = (lock_id: string): CairnError =>
-  new CairnError('LOCK_EXPIRED', `lock ${lock_id} was given up while it was waited for: ask with a new lock_id`, {
-    lock_id,
-  });
+  new CairnError('LOCK_EXPIRED', `lock ${lock_id} was given up during the wait: use a new lock_id`, { lock_id });

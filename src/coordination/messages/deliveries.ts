@@ -1,7 +1,4 @@
-/**
- * deliveries: what waits in mailboxes, for whom it is on its way now, and what was acknowledged. A delivery on its way
- * has a lease of the kind message, whose subject is `<mailbox> <seq>`.
- */
+/** deliveries: messages in mailboxes. A delivery that a reader has is leased, under the subject `<mailbox> <seq>`. */
 import { byDialect, type Query, type Sql, sql, type Table, TENANT, type Tx, textToList } from '../../driver/index.js';
 import { mailboxOfAgent } from './store.js';
 
@@ -11,26 +8,24 @@ export interface Delivery {
   readonly message_id: string;
   /** The messages of one sender and priority. */
   readonly lane: string;
-  /** How often it was handed out. */
+  /** How often it was delivered. */
   readonly deliveries: number;
-  /** JSON: which agents of a type had it, the last one last. */
+  /** JSON: the agents of a type that had it, the last one last. */
   readonly delivered_to: string | null;
   readonly acknowledged_at: number | null;
 }
 
-/** Under which lease somebody has a delivery, or had it: it may be over. */
-export interface OnItsWay {
+/** The last lease of a delivery, which may be over. */
+export interface DeliveryLease {
   readonly holder: string | null;
   readonly leased_until: number | null;
 }
 
-export type OpenDelivery = Delivery & OnItsWay;
+/** A lane with its first open delivery. */
+export type Lane = Pick<Delivery, 'mailbox' | 'lane' | 'seq'> & DeliveryLease;
 
-/** A lane with the first that waits in it. */
-export type Lane = Pick<Delivery, 'mailbox' | 'lane' | 'seq'> & OnItsWay;
-
-export const subjectOf = (mailbox: string, seq: number): string => `${mailbox} ${seq}`;
-/** A seq has no blank, whatever an agent is called. */
+const subjectOf = (mailbox: string, seq: number): string => `${mailbox} ${seq}`;
+/** Up to the last blank: an agent id may contain blanks, a seq does not. */
 export const mailboxOf = (subject: string): string => subject.slice(0, subject.lastIndexOf(' '));
 
 const locking = (mailbox: string): Sql =>
@@ -39,10 +34,7 @@ const locking = (mailbox: string): Sql =>
     postgres: sql`pg_advisory_xact_lock(hashtextextended(t.tenant_id || ' mailbox ' || ${mailbox}, 0))`,
   });
 
-/**
- * Who takes from these mailboxes takes turns, so that all see what is on its way with others. SQLite has one writer, and
- * there is no row that stands for a mailbox.
- */
+/** Serializes readers of a mailbox, so that each sees the leases of the others. Advisory: a mailbox has no row to lock. */
 export async function lockMailboxes(tx: Tx, mailboxes: readonly string[]): Promise<void> {
   for (const mailbox of [...mailboxes].sort()) {
     await tx.all(sql`SELECT ${locking(mailbox)} FROM tenants t WHERE t.tenant_id = ${TENANT}`);
@@ -51,13 +43,13 @@ export async function lockMailboxes(tx: Tx, mailboxes: readonly string[]): Promi
 
 const COLUMNS: Sql = sql`d.mailbox, d.seq, d.message_id, d.lane, d.deliveries, d.delivered_to, d.acknowledged_at`;
 
-/** What waits, under the name d. SQLite would rather go through all that a mailbox ever had. */
+/** Open deliveries d. INDEXED BY: SQLite would otherwise scan all that a mailbox ever had. */
 export const OPEN: Sql = byDialect({
   sqlite: sql`deliveries d INDEXED BY deliveries_open`,
   postgres: sql`deliveries d`,
 });
 
-/** What was acknowledged, in the same way. */
+/** Acknowledged deliveries d. */
 export const DONE: Sql = byDialect({
   sqlite: sql`deliveries d INDEXED BY deliveries_done`,
   postgres: sql`deliveries d`,
@@ -68,8 +60,8 @@ const waits = (mailbox: string): Sql =>
 const lives = (now: number): Sql => sql`(d.expires_at IS NULL OR d.expires_at > ${now})`;
 
 /**
- * Joins the lease of a delivery. Whether it is over is not asked here: PostgreSQL would look for it among all that are
- * not. Nor would it look for each by its key, unless each is a query of its own.
+ * Joins the lease of a delivery, expired or not: with a condition on expires_at PostgreSQL would scan all live leases.
+ * LATERAL with OFFSET 0 makes it look up each lease by its key.
  */
 const withLease = (mailbox: string, seq: Sql): Sql => {
   const subject = sql`${`${mailbox} `} || ${seq}`;
@@ -80,10 +72,7 @@ const withLease = (mailbox: string, seq: Sql): Sql => {
   });
 };
 
-/**
- * The lanes of a mailbox in which something waits, the most urgent first. Each is found from the one before it by the
- * index, so that it does not matter how much waits in them.
- */
+/** The lanes of a mailbox with open deliveries, most urgent first. A loose index scan: its cost does not depend on their length. */
 export function openLanes(query: Query, mailbox: string, now: number, limit: number): Promise<Lane[]> {
   const waiting = waits(mailbox);
   return query.all<Lane>(
@@ -102,15 +91,15 @@ export function openLanes(query: Query, mailbox: string, now: number, limit: num
   );
 }
 
-/** What waits in a lane behind a place, in order. */
+/** Open deliveries of a lane after a seq, in order. */
 export function openDeliveries(
   query: Query,
   { mailbox, lane }: Pick<Lane, 'mailbox' | 'lane'>,
   now: number,
   after: number,
   limit: number,
-): Promise<OpenDelivery[]> {
-  return query.all<OpenDelivery>(
+): Promise<(Delivery & DeliveryLease)[]> {
+  return query.all(
     sql`SELECT ${COLUMNS}, l.holder, l.expires_at AS leased_until
         FROM ${OPEN} ${withLease(mailbox, sql`d.seq`)}
         WHERE ${waits(mailbox)} AND d.lane = ${lane} AND ${lives(now)} AND d.seq > ${after}
@@ -130,41 +119,41 @@ const leasesTable: Table = {
   },
 };
 
-export interface Taking {
+interface Taker {
   readonly agent_id: string;
   readonly holder: string;
   readonly expires_at: number;
 }
 
-/** Of the agents that had a message so many are remembered; each of them may acknowledge it. */
+/** How many agents that had a message are remembered; each of them may acknowledge it. */
 const REMEMBERED = 16;
 
-/** Who had it once this agent has it. In the mailbox of an agent it is always that one. */
+/** The agents that had a delivery, including this one; null in the mailbox of an agent. */
 function deliveredTo(one: Delivery, agent_id: string): string | null {
   if (one.mailbox === mailboxOfAgent(agent_id)) return null;
   const before = textToList(one.delivered_to).filter((id) => id !== agent_id);
   return JSON.stringify([...before, agent_id].slice(-REMEMBERED));
 }
 
-/** Leases deliveries to a reader. Gives those that it got: one that was acknowledged or erased meanwhile is left out. */
+/** Leases deliveries to a reader; returns those it got. One that was acknowledged or erased meanwhile is left out. */
 export async function takeDeliveries(
   tx: Tx,
   chosen: readonly Delivery[],
-  { agent_id, holder, expires_at }: Taking,
+  { agent_id, holder, expires_at }: Taker,
 ): Promise<Delivery[]> {
-  // Those that nobody else had, which most are, are one statement a mailbox.
-  const alike = new Map<string, { mailbox: string; delivered_to: string | null; ids: string[] }>();
+  // Grouped by new value: most were never delivered before, so there is one statement per mailbox.
+  const groups = new Map<string, { mailbox: string; delivered_to: string | null; ids: string[] }>();
   for (const one of chosen) {
     const { mailbox, message_id } = one;
     const delivered_to = deliveredTo(one, agent_id);
-    const name = JSON.stringify([mailbox, delivered_to]);
-    const others = alike.get(name);
-    if (others) others.ids.push(message_id);
-    else alike.set(name, { mailbox, delivered_to, ids: [message_id] });
+    const key = JSON.stringify([mailbox, delivered_to]);
+    const group = groups.get(key) ?? { mailbox, delivered_to, ids: [] };
+    group.ids.push(message_id);
+    groups.set(key, group);
   }
   const got = new Set<string>();
-  for (const { mailbox, delivered_to, ids } of alike.values()) {
-    // In these words, so that PostgreSQL does not go through all that waits in the mailbox.
+  for (const { mailbox, delivered_to, ids } of groups.values()) {
+    // COALESCE keeps PostgreSQL from scanning the partial index of open deliveries.
     const rows = await tx.returning<{ seq: number }>(
       sql`UPDATE deliveries SET deliveries = deliveries + 1, delivered_to = ${delivered_to}
           WHERE tenant_id = ${TENANT} AND message_id = ANY(${ids}) AND mailbox = ${mailbox}
@@ -176,7 +165,7 @@ export async function takeDeliveries(
   const taken = chosen
     .filter(({ mailbox, seq }) => got.has(subjectOf(mailbox, seq)))
     .map((one) => ({ ...one, deliveries: one.deliveries + 1 }));
-  // What is over may still be there.
+  // An expired lease may still exist.
   const subjects = taken.map(({ mailbox, seq }) => subjectOf(mailbox, seq));
   await tx.send(
     sql`DELETE FROM leases WHERE tenant_id = ${TENANT} AND kind = 'message' AND subject_id = ANY(${subjects})`,
@@ -188,7 +177,7 @@ export async function takeDeliveries(
   return taken;
 }
 
-/** The deliveries of a message: at most so many, or the one in one of these mailboxes. */
+/** Deliveries of a message, optionally in these mailboxes only. */
 export function deliveriesOf(
   tx: Tx,
   message_id: string,
@@ -202,7 +191,7 @@ export function deliveriesOf(
   );
 }
 
-/** Acknowledges a delivery of a message that is locked, and ends its lease. */
+/** Acknowledges a delivery of a locked message and ends its lease. */
 export async function acknowledgeDelivery(
   tx: Tx,
   { mailbox, seq, message_id }: Delivery,
@@ -222,7 +211,7 @@ export async function acknowledgeDelivery(
   );
 }
 
-/** Ends a lease on a delivery, if it is still this one and over: it may have been handed out again. */
+/** Ends a lease if it is over and still the same: the message may have been delivered again. */
 export async function endDelivery(
   tx: Tx,
   lease: { readonly subject_id: string; readonly token: number },
@@ -235,13 +224,13 @@ export async function endDelivery(
   return ended > 0;
 }
 
-/** Who holds a delivery: a reader of an agent. */
+/** The holder of a delivery lease: a reader of an agent. */
 export const holderOf = (agent_id: string, reader_id: string): string => JSON.stringify([agent_id, reader_id]);
 
-/** Ends what all readers of an agent have on its way, and gives the mailboxes that it was from. */
+/** Ends the delivery leases of all readers of an agent; returns their mailboxes. */
 export async function releaseDeliveries(tx: Tx, agent_id: string): Promise<string[]> {
   const start = JSON.stringify([agent_id]).slice(0, -1);
-  // The agent's id ends with a quote and is followed by a comma, behind which a minus comes.
+  // A holder is JSON, so `["<agent>",` is a prefix; `-` is the character after `,`.
   const ended = await tx.returning<{ subject_id: string }>(
     sql`DELETE FROM leases WHERE tenant_id = ${TENANT} AND kind = 'message' AND holder >= ${`${start},`}
           AND holder < ${`${start}-`} RETURNING subject_id`,

@@ -1,12 +1,12 @@
-/** Erasing messages: their content and their deliveries go, their ids stay taken. */
+/** Erasing messages: content and deliveries are deleted, ids stay taken. */
 import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 
-export interface ExpiredMessage {
+interface ExpiredMessage {
   readonly message_id: string;
   readonly recipients: number;
 }
 
-/** Messages that have expired and still say something, in the order in which their time ended. */
+/** Expired messages with content, by expiry. */
 export function expiredMessages(query: Query, now: number, limit: number): Promise<ExpiredMessage[]> {
   return query.all<ExpiredMessage>(
     sql`SELECT message_id, recipients FROM messages WHERE tenant_id = ${TENANT} AND expires_at IS NOT NULL
@@ -16,7 +16,7 @@ export function expiredMessages(query: Query, now: number, limit: number): Promi
 
 const BLANK: Sql = sql`payload = NULL, artifact_ids = NULL, message_type = '', sent_hash = NULL`;
 
-/** Erases messages with all that is in mailboxes of them; says how many. */
+/** Erases messages and their deliveries; returns the number of messages. */
 export async function eraseMessages(tx: Tx, message_ids: readonly string[], now: number): Promise<number> {
   if (message_ids.length === 0) return 0;
   const erased = await tx.run(
@@ -27,19 +27,14 @@ export async function eraseMessages(tx: Tx, message_ids: readonly string[], now:
   return erased;
 }
 
-/** The same with those that name one of these trajectories. */
+/** Erases the messages that name one of these trajectories. */
 export async function eraseMessagesAbout(tx: Tx, trajectory_ids: readonly string[], now: number): Promise<void> {
-  await dropDeliveries(
-    tx,
-    sql`m.tenant_id = ${TENANT} AND m.trajectory_id = ANY(${trajectory_ids}) AND m.erased_at IS NULL`,
-  );
-  await tx.send(
-    sql`UPDATE messages SET ${BLANK}, erased_at = ${now}
-        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids}) AND erased_at IS NULL`,
-  );
+  const about = sql`m.tenant_id = ${TENANT} AND m.trajectory_id = ANY(${trajectory_ids}) AND m.erased_at IS NULL`;
+  await dropDeliveries(tx, about);
+  await tx.send(sql`UPDATE messages AS m SET ${BLANK}, erased_at = ${now} WHERE m.tenant_id = ${TENANT} AND ${about}`);
 }
 
-/** Takes messages, under the name m, out of all mailboxes. */
+/** Deletes the deliveries of messages m. */
 async function dropDeliveries(tx: Tx, which: Sql): Promise<void> {
   const subjects = sql`SELECT d.mailbox || ' ' || d.seq FROM messages m CROSS JOIN deliveries d
     WHERE ${which} AND d.tenant_id = ${TENANT} AND d.message_id = m.message_id`;

@@ -1,4 +1,4 @@
-/** Lists of messages, in the order of sending. */
+/** Lists of messages in order of sending. */
 import {
   behind,
   byDialect,
@@ -10,26 +10,22 @@ import {
   sql,
   TENANT,
 } from '../../driver/index.js';
+import { equalTo, type ListFilter } from '../rows.js';
 import { DONE, OPEN } from './deliveries.js';
 import { COLUMNS, type MessageRow, readable } from './store.js';
 
-export interface MessageFilter {
-  /** In one of these. */
+export type MessageFilter = Omit<ListFilter<'messages.list'>, 'to_agent' | 'party'> & {
+  /** Only messages in one of these. */
   readonly mailboxes?: readonly string[] | undefined;
-  readonly to_agent_type?: string | undefined;
-  readonly from_agent_id?: string | undefined;
-  readonly message_type?: string | undefined;
-  readonly trajectory_id?: string | undefined;
-  readonly unacknowledged?: boolean | undefined;
-}
+};
 
-/** The agent that asks, and what it reads from. */
+/** An agent and its mailboxes. */
 export interface Viewer {
   readonly agent_id: string;
   readonly mailboxes: readonly string[];
 }
 
-/** Whether the message under the name m is for this agent: sent by it, or in a mailbox of its. */
+/** The condition that message m was sent by this agent or is in one of its mailboxes. */
 const visibleTo = ({ agent_id, mailboxes }: Viewer): Sql =>
   sql`(m.from_agent_id = ${agent_id} OR EXISTS (SELECT 1 FROM deliveries x
     WHERE x.tenant_id = ${TENANT} AND x.message_id = m.message_id AND x.mailbox = ANY(${mailboxes})))`;
@@ -42,7 +38,7 @@ export async function isVisible(query: Query, { message_id }: MessageRow, viewer
   return found !== undefined;
 }
 
-/** Where to look for messages: rows under the name m, conditions, and the column by which an index has them in order. */
+/** A source of messages m: tables, conditions, and the column by which an index orders them. */
 interface Source {
   readonly from: Sql;
   readonly where: Sql;
@@ -50,8 +46,8 @@ interface Source {
 }
 
 /**
- * The message m of each delivery d. PostgreSQL without statistics would rather read all messages than look one up for each;
- * SQLite has no LATERAL and keeps to the order of a CROSS JOIN.
+ * The message m of each delivery d, looked up by its key: PostgreSQL without statistics would otherwise scan all
+ * messages; SQLite has no LATERAL and keeps the order of a CROSS JOIN.
  */
 const messageOfDelivery = (): Sql =>
   byDialect({
@@ -60,7 +56,7 @@ const messageOfDelivery = (): Sql =>
       WHERE k.tenant_id = ${TENANT} AND k.message_id = d.message_id OFFSET 0) m`,
   });
 
-/** What waits and what is done are found by an index each. */
+/** Open and acknowledged deliveries have an index each. */
 const HALVES = {
   open: [OPEN, sql`d.acknowledged_at IS NULL`],
   done: [DONE, sql`d.acknowledged_at IS NOT NULL`],
@@ -86,12 +82,13 @@ function sourcesOf(filter: MessageFilter, viewer: Viewer | null): Source[] {
 }
 
 function where(filter: MessageFilter, viewer: Viewer | null, now: number): Sql {
-  const { to_agent_type, from_agent_id, message_type, trajectory_id } = filter;
-  const conditions: Sql[] = [sql`m.tenant_id = ${TENANT}`, readable(now)];
-  if (to_agent_type !== undefined) conditions.push(sql`m.to_agent_type = ${to_agent_type}`);
-  if (from_agent_id !== undefined) conditions.push(sql`m.from_agent_id = ${from_agent_id}`);
-  if (message_type !== undefined) conditions.push(sql`m.message_type = ${message_type}`);
-  if (trajectory_id !== undefined) conditions.push(sql`m.trajectory_id = ${trajectory_id}`);
+  const equal = {
+    'm.to_agent_type': filter.to_agent_type,
+    'm.from_agent_id': filter.from_agent_id,
+    'm.message_type': filter.message_type,
+    'm.trajectory_id': filter.trajectory_id,
+  };
+  const conditions: Sql[] = [sql`m.tenant_id = ${TENANT}`, readable(now), ...equalTo(equal)];
   if (filter.unacknowledged && !filter.mailboxes) conditions.push(sql`m.acknowledged < m.recipients`);
   if (viewer !== null) conditions.push(visibleTo(viewer));
   return join(conditions, ' AND ');
@@ -120,7 +117,7 @@ export async function listMessages(
 
 export function countMessages(filter: MessageFilter, viewer: Viewer | null, now: number): Sql {
   const { mailboxes, unacknowledged, ...others } = filter;
-  // Deliveries go with the content of their message: where nothing else is asked of it, they can be counted alone.
+  // Deliveries are deleted with the content of their message: without other filters they are counted alone.
   if (mailboxes && viewer === null && Object.values(others).every((value) => value === undefined)) {
     const each = (unacknowledged ? [HALVES.open] : [HALVES.open, HALVES.done]).map(
       ([deliveries, which]) => sql`SELECT d.seq FROM ${deliveries} WHERE d.tenant_id = ${TENANT}

@@ -1,4 +1,4 @@
-/** A message between agents: kept until it is acknowledged, delivered again until then. */
+/** A message between agents, delivered again until it is acknowledged. */
 import { z } from 'zod';
 import { inAnyCase } from '../../engine/contract.js';
 import { instant } from '../../kernel/contract.js';
@@ -8,7 +8,7 @@ export const priority = inAnyCase(priorities).describe('Default: normal');
 
 export const fanOut = z
   .enum(['one', 'all'])
-  .describe('To a type: one of its agents, or each that is registered now; one unless given');
+  .describe('To a type: one of its agents, or all that are registered now. Default: one');
 
 export const DEFAULT_DELIVERY_LEASE_MS = 30_000;
 
@@ -28,21 +28,21 @@ export const message = z
     priority: z.enum(priorities),
     expires_at: instant.nullable(),
     created_at: instant,
-    recipients: z.int().describe('Mailboxes that it went to'),
-    acknowledged: z.int().describe('How many of those have acknowledged it'),
-    acknowledged_at: instant.nullable().describe('When the last one did; null until all have'),
+    recipients: z.int().describe('Number of mailboxes that it went to'),
+    acknowledged: z.int().describe('Number of those that acknowledged it'),
+    acknowledged_at: instant.nullable().describe('Time of the last acknowledgement; null until all have acknowledged'),
   })
   .meta({ id: 'Message' });
 export type Message = z.output<typeof message>;
 
-/** A message as it is handed to a reader, for a time. */
+/** A message under a delivery lease. */
 export const deliveredMessage = message
   .extend({
     delivery: z.object({
       mailbox: z.string(),
       attempt: z.int().describe('1 for the first time'),
       reader_id: z.string(),
-      lease_expires_at: instant.describe('Acknowledge it before, or it comes again'),
+      lease_expires_at: instant.describe('Unacknowledged, it is delivered again after this'),
     }),
   })
   .meta({ id: 'DeliveredMessage' });

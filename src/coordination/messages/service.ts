@@ -1,24 +1,15 @@
-/** Use cases of messages: send, read, list, acknowledge. How they are handed out is in message-delivery.ts. */
+/** Use cases of messages: send, get, list, acknowledge. `receive` and `stream` are in receiving.ts. */
 import { atLength, listToText, type Query, type Tx, textToList } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import {
-  actsAs,
-  appendEvent,
-  type Call,
-  change,
-  event,
-  listPage,
-  type NewPacket,
-  type Work,
-} from '../../engine/index.js';
+import { appendEvent, type Call, change, event, listPage, type NewPacket, type Work } from '../../engine/index.js';
 import { PENDING } from '../../engine/sql.js';
 import { findAgent, givenType } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError, invalid, toMs } from '../../kernel/index.js';
+import { CairnError, invalid, notFound, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
-import type { EntityType } from '../../memory/contract.js';
 import { beyondAmong, lockTrajectory, unknownEntity } from '../../memory/index.js';
 import { findScope, knownMemories } from '../../memory/sql.js';
+import { agentOf } from '../acting-agent.js';
 import { acknowledgeDelivery, type Delivery, deliveriesOf } from './deliveries.js';
 import { mailboxKey } from './expiry.js';
 import { countMessages, isVisible, listMessages, type MessageFilter, type Viewer } from './lists.js';
@@ -36,7 +27,7 @@ import {
   toMessage,
 } from './store.js';
 
-/** A message checked and hashed, before any transaction. */
+/** A message checked and hashed before the transaction. */
 interface PreparedMessage {
   readonly input: In<'messages.send'>;
   readonly from_agent_id: string | null;
@@ -44,22 +35,18 @@ interface PreparedMessage {
 }
 
 function prepareSend(call: Call, input: In<'messages.send'>): PreparedMessage {
-  const { to_agent_id, to_agent_type, fan_out } = input;
+  const { to_agent_id, to_agent_type, fan_out, message_id } = input;
   if ((to_agent_id === undefined) === (to_agent_type === undefined)) {
-    throw invalid('a message goes to either to_agent_id or to_agent_type: give one');
+    throw invalid('give either to_agent_id or to_agent_type');
   }
-  if (fan_out !== undefined && to_agent_type === undefined) {
-    throw invalid('fan_out goes with to_agent_type: an agent is one');
-  }
-  return {
-    input,
-    from_agent_id: actsAs(call, input.from_agent_id, 'from_agent_id') ?? input.from_agent_id ?? null,
-    // Only an id that the client chose can come again.
-    sent_hash: input.message_id === undefined ? null : sha256(canonical(input as unknown as Json)),
-  };
+  if (fan_out !== undefined && to_agent_type === undefined) throw invalid('fan_out requires to_agent_type');
+  const from_agent_id = agentOf(call, input.from_agent_id, 'from_agent_id') ?? null;
+  // Only an id chosen by the client can be sent again.
+  const sent_hash = message_id === undefined ? null : sha256(canonical(input as unknown as Json));
+  return { input, from_agent_id, sent_hash };
 }
 
-/** The event of a message that is being sent: whoever answers with it gets its number by the commit. */
+/** The event of a message that is being sent. The commit assigns its seq, which answers get by `when_settled`. */
 interface Sending extends NewPacket {
   readonly when_settled: ((seq: number, recipients: number) => void)[];
 }
@@ -67,7 +54,7 @@ interface Sending extends NewPacket {
 const isSending = (entry: object, message_id: string): entry is Sending =>
   'when_settled' in entry && (entry as Sending).entity_id === message_id;
 
-/** As it is answered within a transaction, in which the message may just have been sent. */
+/** The answer within a transaction. If the message was sent in the same commit, its seq is filled in by the commit. */
 function shown(tx: Tx, row: MessageRow): Message {
   const answer = toMessage(row);
   if (row.seq !== PENDING) return answer;
@@ -76,56 +63,48 @@ function shown(tx: Tx, row: MessageRow): Message {
   return answer;
 }
 
-/** The message that has this id already, if it came of the same request by the same agent. */
+/** Answers a repeated send: the existing message, if the same agent sent the same request. */
 function sameMessage(tx: Tx, row: MessageRow, prepared: PreparedMessage, now: number): Message {
   if (isOver(row, now)) {
-    throw new CairnError('ENTITY_GONE', `message ${row.message_id} existed and is gone: an id is never used twice`);
+    throw new CairnError('ENTITY_GONE', `message ${row.message_id} was deleted; ids are never reused`);
   }
-  if (row.sent_hash !== prepared.sent_hash || row.from_agent_id !== prepared.from_agent_id) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `message ${row.message_id} exists and was sent otherwise: use a new message_id`,
-    );
-  }
-  return shown(tx, row);
+  if (row.sent_hash === prepared.sent_hash && row.from_agent_id === prepared.from_agent_id) return shown(tx, row);
+  throw new CairnError(
+    'ENTITY_ALREADY_EXISTS',
+    `message ${row.message_id} already exists with different content: use a new message_id`,
+  );
 }
 
-/** What an agent cannot read does not exist for it: a message neither tells whether it is there, nor is placed there. */
+/** Refuses what the agent may not read: a message must neither reveal that it exists nor be attached to it. */
 async function refuseUnreadable({ call, tx }: Work, input: In<'messages.send'>): Promise<void> {
   const { scope_id, trajectory_id, artifact_ids = [] } = input;
-  const beyond = (type: EntityType, ids: readonly (string | undefined)[]) =>
-    beyondAmong(
-      call,
-      tx,
-      type,
-      ids.filter((id) => id !== undefined),
-    );
-  const scopes = await beyond('Scope', [scope_id]);
-  if (scopes.length > 0) throw unknownEntity('scope_id', 'scope', scopes);
-  const trajectories = await beyond('Trajectory', [trajectory_id]);
-  if (trajectories.length > 0) throw unknownEntity('trajectory_id', 'trajectory', trajectories);
-  const artifacts = await beyond('Artifact', artifact_ids);
-  if (artifacts.length > 0) throw unknownEntity('artifact_ids', 'artifact', artifacts);
+  const named = [
+    ['Scope', 'scope_id', scope_id === undefined ? [] : [scope_id]],
+    ['Trajectory', 'trajectory_id', trajectory_id === undefined ? [] : [trajectory_id]],
+    ['Artifact', 'artifact_ids', artifact_ids],
+  ] as const;
+  for (const [type, field, ids] of named) {
+    const beyond = await beyondAmong(call, tx, type, ids);
+    if (beyond.length > 0) throw unknownEntity(field, type.toLowerCase(), beyond);
+  }
 }
 
-/** Sees that what a message names is there; its trajectory is locked, so that it is not deleted beside it. */
-async function placeOf(work: Work, input: In<'messages.send'>): Promise<string | null> {
+/** Checks the entities that a message names; locks and returns its trajectory, so that it is not deleted concurrently. */
+async function trajectoryOf(work: Work, input: In<'messages.send'>): Promise<string | null> {
   const { tx, now } = work;
   const { scope_id, artifact_ids = [] } = input;
   await refuseUnreadable(work, input);
   const scope = scope_id === undefined ? undefined : await findScope(tx, scope_id);
-  if (scope_id !== undefined && (!scope || scope.deleted_at !== null))
-    throw unknownEntity('scope_id', 'scope', [scope_id]);
-  // What is said of a scope is said of its trajectory, and goes with it.
+  if (scope_id !== undefined && scope?.deleted_at !== null) throw unknownEntity('scope_id', 'scope', [scope_id]);
+  // A message about a scope is erased with its trajectory.
   const trajectory_id = input.trajectory_id ?? scope?.trajectory_id ?? null;
   if (trajectory_id !== null) {
     const trajectory = await lockTrajectory(tx, trajectory_id);
-    if (!trajectory || trajectory.deleted_at !== null)
-      throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);
+    if (trajectory?.deleted_at !== null) throw unknownEntity('trajectory_id', 'trajectory', [trajectory_id]);
     if (scope && scope.trajectory_id !== trajectory_id) {
       throw new CairnError(
         'UNKNOWN_ENTITY',
-        `scope ${scope.scope_id} is not in trajectory ${trajectory_id}: name the trajectory of the scope, or the scope alone`,
+        `scope ${scope.scope_id} is not in trajectory ${trajectory_id}: give the trajectory of the scope, or only the scope`,
       );
     }
   }
@@ -144,9 +123,9 @@ async function sendIn(work: Work, prepared: PreparedMessage): Promise<Message> {
   }
   const expires_at = input.expires_at === undefined ? null : toMs(input.expires_at);
   if (expires_at !== null && expires_at <= now) {
-    throw invalid(`expires_at must be in the future, ${input.expires_at} is over`);
+    throw invalid(`expires_at must be in the future, not ${input.expires_at}`);
   }
-  const trajectory_id = await placeOf(work, input);
+  const trajectory_id = await trajectoryOf(work, input);
   const row = await insertMessage(tx, {
     message_id: input.message_id ?? newId(),
     from_agent_id,
@@ -167,9 +146,8 @@ async function sendIn(work: Work, prepared: PreparedMessage): Promise<Message> {
   return journalSent(work, row);
 }
 
-/** Tells of a message. It gets its place in its mailboxes by the commit, so that their order is that of commits. */
+/** Appends the event. The commit inserts the message into its mailboxes, so that they are in commit order. */
 function journalSent(work: Work, row: MessageRow): Message {
-  const { tx } = work;
   const { message_id, from_agent_id, to_agent_id, to_agent_type, fan_out, trajectory_id } = row;
   const facts = { from_agent_id, to_agent_id, to_agent_type, fan_out, priority: priorities[row.priority]! };
   const packet = event(work, 'cairn.message.sent', { type: 'message', id: message_id }, facts, trajectory_id);
@@ -182,8 +160,8 @@ function journalSent(work: Work, row: MessageRow): Message {
       for (const tell of sending.when_settled) tell(seq, mailboxes.length);
     },
   };
-  tx.journal(sending);
-  return shown(tx, row);
+  work.tx.journal(sending);
+  return shown(work.tx, row);
 }
 
 export async function send(call: Call, input: In<'messages.send'>): Promise<Message> {
@@ -197,25 +175,17 @@ export async function send(call: Call, input: In<'messages.send'>): Promise<Mess
   });
 }
 
-export interface SystemMessage {
+type SystemMessage = Pick<In<'messages.send'>, 'message_type' | 'payload' | 'trajectory_id'> & {
   readonly from_agent_id: string | null;
   readonly to_agent_id: string;
-  readonly message_type: string;
-  readonly payload: string;
-  readonly trajectory_id?: string | undefined;
-  readonly scope_id?: string | undefined;
-  readonly expires_at?: string | undefined;
-}
-
-/** Sends a message within another change, such as of a delegation, for the agent that it is about: whatever that may read. */
-export const sendFromSystem = (work: Work, message: SystemMessage): Promise<Message> => {
-  const { call } = work;
-  const { from_agent_id, ...input } = message;
-  return sendIn({ ...work, call: { ...call, acting: undefined } }, { input, from_agent_id, sent_hash: null });
 };
 
+/** Sends a message within another change, such as a delegation. The rights of the calling agent do not apply. */
+export const sendFromSystem = (work: Work, { from_agent_id, ...input }: SystemMessage): Promise<Message> =>
+  sendIn({ ...work, call: { ...work.call, acting: undefined } }, { input, from_agent_id, sent_hash: null });
+
 const noMessage = (call: Call, message_id: string): CairnError =>
-  new CairnError('MESSAGE_NOT_FOUND', `there is no message ${message_id} in tenant ${call.tenant}, or it has expired`);
+  notFound(call, 'message', message_id, ', or it has expired');
 
 async function readableRow(call: Call, query: Query, message_id: string): Promise<MessageRow> {
   const row = await findMessage(query, message_id);
@@ -223,23 +193,22 @@ async function readableRow(call: Call, query: Query, message_id: string): Promis
   return row;
 }
 
-/** Where an agent reads from: its own mailbox, and that of the type that it was given. */
+/** The mailboxes of an agent: its own, and that of the type it was given. */
 export async function mailboxesOf(query: Query, agent_id: string): Promise<string[]> {
   const agent = await findAgent(query, agent_id);
   const own = mailboxOfAgent(agent_id);
-  const type = agent && agent.unregistered_at === null ? givenType(agent) : null;
+  const type = agent?.unregistered_at === null ? givenType(agent) : null;
   return type === null ? [own] : [own, mailboxOfType(type)];
 }
 
-/** Whose messages a key may read: those of its agent, or all. */
+/** The agent whose messages a key may read; null for all. */
 async function viewerOf(call: Call, query: Query): Promise<Viewer | null> {
   const { agent_id } = call.caller;
   return agent_id === null ? null : { agent_id, mailboxes: await mailboxesOf(query, agent_id) };
 }
 
 export async function get(call: Call, input: In<'messages.get'>): Promise<Message> {
-  const { driver, tenant } = call;
-  const query = driver.at(tenant);
+  const query = call.driver.at(call.tenant);
   const row = await readableRow(call, query, input.message_id);
   if (!(await isReadable(call, query, row))) throw noMessage(call, input.message_id);
   return toMessage(row);
@@ -263,7 +232,7 @@ export async function list(call: Call, input: In<'messages.list'>): Promise<Out<
     filters: { ...asked, to_agent } as Json,
     key: 'number',
     keyOf: (row) => row.seq,
-    // What no index finds is looked for among all, which may take a while.
+    // Filters without an index scan the tenant.
     read: (page) => listMessages(atLength(driver, tenant), filter, viewer, page, now),
     bytesOf: messageBytes,
     count: countMessages(filter, viewer, now),
@@ -273,7 +242,7 @@ export async function list(call: Call, input: In<'messages.list'>): Promise<Out<
 
 export async function acknowledge(call: Call, input: In<'messages.acknowledge'>): Promise<Message> {
   const { message_id } = input;
-  const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
+  const agent_id = agentOf(call, input.agent_id, 'agent_id') ?? null;
   return change<Message>(call, {
     input,
     work: (work) => acknowledgeIn(work, message_id, agent_id),
@@ -285,68 +254,59 @@ export async function acknowledge(call: Call, input: In<'messages.acknowledge'>)
 async function acknowledgeIn(work: Work, message_id: string, agent_id: string | null): Promise<Message> {
   const { call, tx, now } = work;
   const row = await lockMessage(tx, message_id);
-  // One that is being sent in this very commit is not in any mailbox yet.
+  // A message of the same commit is not in a mailbox yet.
   if (!row || isOver(row, now) || row.seq === PENDING) throw noMessage(call, message_id);
   const delivery =
     agent_id === null
       ? await onlyDelivery(tx, row)
       : ((await deliveryTo(tx, row, agent_id)) ?? (await refuseRecipient(work, row, agent_id)));
   if (delivery.acknowledged_at !== null) {
-    throw new CairnError('STATE_CONFLICT', `message ${message_id} was acknowledged before: nothing is left to do`, {
-      status: 'acknowledged',
-    });
+    const message = `message ${message_id} is already acknowledged`;
+    throw new CairnError('STATE_CONFLICT', message, { status: 'acknowledged' });
   }
   const by = agent_id ?? row.to_agent_id;
   await acknowledgeDelivery(tx, delivery, by, now);
   tx.wake(mailboxKey(delivery.mailbox));
-  const facts = { agent_id: by };
-  appendEvent(work, 'cairn.message.acknowledged', { type: 'message', id: message_id }, facts, row.trajectory_id);
+  const entity = { type: 'message', id: message_id };
+  appendEvent(work, 'cairn.message.acknowledged', entity, { agent_id: by }, row.trajectory_id);
   return toMessage({ ...row, acknowledged: row.acknowledged + 1, acknowledged_at: now });
 }
 
-/** Without an agent's name: the delivery of a message that went to one mailbox. */
-async function onlyDelivery(tx: Tx, row: MessageRow): Promise<Delivery> {
-  const [delivery, ...others] = await deliveriesOf(tx, row.message_id, undefined, 2);
+/** The only delivery of a message, for a caller that names no agent. */
+async function onlyDelivery(tx: Tx, { message_id, recipients }: MessageRow): Promise<Delivery> {
+  const [delivery, ...others] = await deliveriesOf(tx, message_id, undefined, 2);
   if (!delivery) {
-    throw new CairnError(
-      'STATE_CONFLICT',
-      `message ${row.message_id} went to nobody: no agent of the type was registered`,
-      { status: 'undelivered' },
-    );
+    const message = `message ${message_id} has no recipients: no agent of its type was registered`;
+    throw new CairnError('STATE_CONFLICT', message, { status: 'undelivered' });
   }
   if (others.length === 0) return delivery;
-  throw invalid(
-    `message ${row.message_id} went to ${row.recipients} agents: say by agent_id which of them acknowledges it`,
-  );
+  throw invalid(`message ${message_id} went to ${recipients} agents: agent_id must name the one that acknowledges it`);
 }
 
 /**
- * The delivery that an agent may acknowledge: that in its own mailbox, or one to its type that it had, also if it was
- * handed to another since. One that nobody had yet may be acknowledged by any agent of the type.
+ * The delivery that an agent may acknowledge: in its own mailbox, or one to its type that it had, even if another has it
+ * now. A delivery that nobody had yet may be acknowledged by any agent of the type.
  */
 async function deliveryTo(tx: Tx, row: MessageRow, agent_id: string): Promise<Delivery | undefined> {
   const { message_id, to_agent_type } = row;
   const own = mailboxOfAgent(agent_id);
   const mailboxes = to_agent_type === null ? [own] : [own, mailboxOfType(to_agent_type)];
   const [delivery] = await deliveriesOf(tx, message_id, mailboxes, 1);
-  if (delivery) {
-    const may =
-      delivery.mailbox === own ||
-      (delivery.delivered_to === null
-        ? (await mailboxesOf(tx, agent_id)).includes(delivery.mailbox)
-        : textToList(delivery.delivered_to).includes(agent_id));
-    if (may) return delivery;
-  }
-  return undefined;
+  if (!delivery || delivery.mailbox === own) return delivery;
+  const may =
+    delivery.delivered_to === null
+      ? (await mailboxesOf(tx, agent_id)).includes(delivery.mailbox)
+      : textToList(delivery.delivered_to).includes(agent_id);
+  return may ? delivery : undefined;
 }
 
-/** A message that a key's agent cannot read does not exist for it. */
+/** To an agent that may not read it, a message does not exist. */
 async function refuseRecipient({ call, tx }: Work, row: MessageRow, agent_id: string): Promise<never> {
   const { message_id } = row;
   if (!(await isReadable(call, tx, row))) throw noMessage(call, message_id);
   throw new CairnError(
     'FORBIDDEN',
-    `message ${message_id} was not delivered to agent ${agent_id}: who receives a message acknowledges it`,
+    `message ${message_id} was not delivered to agent ${agent_id}: only its receiver acknowledges it`,
     { rule: 'message_recipient' },
   );
 }

@@ -1,31 +1,19 @@
-/** messages: rows in, rows out, and the deliveries that a new one makes. */
+/** messages: rows in, rows out, and the insertion of a new message into its mailboxes. */
 import { type Query, type Sql, sql, TENANT, type Tx, textToList } from '../../driver/index.js';
 import { PENDING } from '../../engine/sql.js';
 import { toIso } from '../../kernel/index.js';
+import { type Stored, withIsoTimes } from '../rows.js';
 import { type Message, priorities } from './model.js';
 
-export interface MessageRow {
-  readonly message_id: string;
-  readonly from_agent_id: string | null;
-  readonly to_agent_id: string | null;
-  readonly to_agent_type: string | null;
-  readonly fan_out: Message['fan_out'];
-  readonly message_type: string;
+/** The answer as it is stored, and the columns that are not shown. */
+export interface MessageRow extends Omit<Stored<Message>, 'payload' | 'artifact_ids' | 'priority'> {
+  /** Null once the message is erased. */
   readonly payload: string | null;
-  readonly trajectory_id: string | null;
-  readonly scope_id: string | null;
   /** JSON. */
   readonly artifact_ids: string | null;
-  /** Its place among the priorities: the larger, the sooner. */
+  /** The index in `priorities`: higher is more urgent. */
   readonly priority: number;
-  /** That of its event, PENDING until the commit knows it. */
-  readonly seq: number;
-  readonly recipients: number;
-  readonly acknowledged: number;
-  readonly acknowledged_at: number | null;
   readonly sent_hash: string | null;
-  readonly expires_at: number | null;
-  readonly created_at: number;
   readonly erased_at: number | null;
 }
 
@@ -36,67 +24,51 @@ export const COLUMNS: Sql = sql`m.message_id, m.from_agent_id, m.to_agent_id, m.
 export const mailboxOfAgent = (agent_id: string): string => `agent:${agent_id}`;
 export const mailboxOfType = (agent_type: string): string => `type:${agent_type}`;
 
-export const toMessage = (row: MessageRow): Message => ({
-  message_id: row.message_id,
-  seq: row.seq,
-  from_agent_id: row.from_agent_id,
-  to_agent_id: row.to_agent_id,
-  to_agent_type: row.to_agent_type,
-  fan_out: row.fan_out,
-  message_type: row.message_type,
-  payload: row.payload ?? '',
-  trajectory_id: row.trajectory_id,
-  scope_id: row.scope_id,
-  artifact_ids: textToList(row.artifact_ids),
-  priority: priorities[row.priority]!,
-  expires_at: row.expires_at === null ? null : toIso(row.expires_at),
-  created_at: toIso(row.created_at),
-  recipients: row.recipients,
-  acknowledged: row.acknowledged,
-  acknowledged_at:
-    row.acknowledged_at === null || row.acknowledged < row.recipients ? null : toIso(row.acknowledged_at),
-});
+export const toMessage = (row: MessageRow): Message => {
+  const { sent_hash: _, erased_at: __, ...shown } = row;
+  return {
+    ...withIsoTimes(shown),
+    payload: row.payload ?? '',
+    artifact_ids: textToList(row.artifact_ids),
+    priority: priorities[row.priority]!,
+    acknowledged_at:
+      row.acknowledged_at === null || row.acknowledged < row.recipients ? null : toIso(row.acknowledged_at),
+  };
+};
 
-/** Whether a message can no longer be read, whether or not a sweep has come by. */
+/** Whether a message is erased or expired, swept or not. */
 export const isOver = (row: Pick<MessageRow, 'erased_at' | 'expires_at'>, now: number): boolean =>
   row.erased_at !== null || (row.expires_at !== null && row.expires_at <= now);
 
-/** What it takes in memory, about. */
+/** Approximate size in memory. */
 export const messageBytes = (row: Pick<MessageRow, 'payload' | 'artifact_ids'>): number =>
   Buffer.byteLength(row.payload ?? '') + (row.artifact_ids?.length ?? 0);
 
-/** Those that are over included, since an id is never used twice. */
-export function findMessage(query: Query, message_id: string): Promise<MessageRow | undefined> {
-  return query.get<MessageRow>(
-    sql`SELECT ${COLUMNS} FROM messages m WHERE m.tenant_id = ${TENANT} AND m.message_id = ${message_id}`,
-  );
-}
+const byId = (message_id: string): Sql =>
+  sql`SELECT ${COLUMNS} FROM messages m WHERE m.tenant_id = ${TENANT} AND m.message_id = ${message_id}`;
 
-/** The same, and nobody acknowledges or erases it until the commit. */
-export function lockMessage(tx: Tx, message_id: string): Promise<MessageRow | undefined> {
-  return tx.get<MessageRow>(
-    sql`SELECT ${COLUMNS} FROM messages m WHERE m.tenant_id = ${TENANT} AND m.message_id = ${message_id} FOR UPDATE`,
-  );
-}
+/** Includes expired and erased messages, since ids are never reused. */
+export const findMessage = (query: Query, message_id: string): Promise<MessageRow | undefined> =>
+  query.get(byId(message_id));
 
-/** Those of these that can be read. */
-export function findMessages(query: Query, message_ids: readonly string[], now: number): Promise<MessageRow[]> {
-  return query.all<MessageRow>(
+export const lockMessage = (tx: Tx, message_id: string): Promise<MessageRow | undefined> =>
+  tx.get(sql`${byId(message_id)} FOR UPDATE`);
+
+/** The readable ones of these messages. */
+export const findMessages = (query: Query, message_ids: readonly string[], now: number): Promise<MessageRow[]> =>
+  query.all(
     sql`SELECT ${COLUMNS} FROM messages m WHERE m.tenant_id = ${TENANT} AND m.message_id = ANY(${message_ids})
           AND ${readable(now)}`,
   );
-}
 
-/** Whether the message under the name m can be read. */
+/** The condition that message m is neither erased nor expired. */
 export const readable = (now: number): Sql =>
   sql`m.erased_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ${now})`;
 
-export type NewMessage = Omit<MessageRow, 'seq' | 'recipients' | 'acknowledged' | 'acknowledged_at'>;
-
-/** What a message has before its commit. */
+/** Columns of a message before its commit. */
 const NEW = { seq: PENDING, recipients: 0, acknowledged: 0, acknowledged_at: null };
 
-export async function insertMessage(tx: Tx, message: NewMessage): Promise<MessageRow> {
+export async function insertMessage(tx: Tx, message: Omit<MessageRow, keyof typeof NEW>): Promise<MessageRow> {
   const row = { ...message, ...NEW };
   await tx.send(
     sql`INSERT INTO messages (tenant_id, message_id, from_agent_id, to_agent_id, to_agent_type, fan_out, message_type,
@@ -110,17 +82,14 @@ export async function insertMessage(tx: Tx, message: NewMessage): Promise<Messag
   return row;
 }
 
-/** Which lane of a mailbox a message is in: one for each sender and priority, the more urgent before the others. */
+/** The lane of a message: one per sender and priority; more urgent lanes sort first. */
 const laneOf = ({ priority, from_agent_id }: MessageRow): string =>
   `${priorities.length - 1 - priority} ${from_agent_id ?? ''}`;
 
-/** How late the lane of a message comes: 0 is the most urgent. */
+/** The rank of a lane: 0 is the most urgent. */
 export const urgencyOf = (lane: string): number => Number(lane.slice(0, lane.indexOf(' ')));
 
-/**
- * Puts a message into its mailboxes, under the number that it got by its commit, and gives those. One that was erased
- * within the same commit goes to none.
- */
+/** Inserts a message into its mailboxes with the seq of its commit; returns them. One erased in the same commit goes to none. */
 export async function settleMessage(tx: Tx, row: MessageRow, seq: number): Promise<string[]> {
   const { to_agent_id, to_agent_type } = row;
   const toAll = to_agent_type !== null && row.fan_out === 'all';

@@ -1,52 +1,33 @@
-/** Operations that hand context to other agents (seed paths: /projects/{project_id}/pmo). */
+/** Operations that pack contexts and dispatch tasks to other agents (seed paths: /projects/{project_id}/pmo). */
 import { z } from 'zod';
 import { makes, operation, reads, writes } from '../../engine/contract.js';
-import { anyId, profileName, text, uuid } from '../../kernel/contract.js';
+import { anyId, profileName, uuid } from '../../kernel/contract.js';
 import { batch, dispatchAnswer, waitMs } from '../agent-turns/model.js';
 import { handoverChoice } from '../handovers/model.js';
-import { packArguments, packed } from './model.js';
+import { EXAMPLE_ID, PARTY_READ } from '../party-operations.js';
+import { instruction, packArguments, packed, task } from './model.js';
 
-const instruction = text(1_000_000, 1);
-const strategy = z
-  .enum(['new', 'reuse', 'clone'])
-  .describe(
-    'new: an agent from the profile target_ref; reuse: the agent target_ref; clone: an agent like it, that goes on from its output if the delegator may read that',
-  );
-const inputBoxes = z.array(anyId).max(100).describe('Boxes whose cards are inherited, in this order');
-
-/** What is packed is new cards, made of cards that the packing agent may read. */
+/** Packing creates cards from cards that the packing agent may read. */
 const PACKING = [makes('Card'), reads('Card', 'named')] as const;
-/** The task gets a child of the trajectory that is named. */
+/** The task gets a child of the named trajectory. */
 const DISPATCHING = ['parties', ...PACKING, writes('Trajectory', 'trajectory_id')] as const;
 
-/** What all of them take: on whose behalf, and where the answer goes. */
 const onBehalf = {
-  source_agent_id: anyId.optional().describe('Who delegates: the agent of the key or of the agent_turn unless given'),
-  trajectory_id: uuid.optional().describe('What the task is a part of: the trajectory of the agent_turn unless given'),
-  handover: handoverChoice.optional().describe('A recipe, or the name of one; "instruction" unless given'),
-  channel_id: anyId.optional().describe('Travels along, for routing'),
+  source_agent_id: anyId.optional().describe('The delegator. Default: the agent of the key or of the agent_turn'),
+  trajectory_id: uuid.optional().describe('The parent of the task. Default: the trajectory of the agent_turn'),
+  handover: handoverChoice.optional().describe('A recipe or its name. Default: "instruction"'),
+  channel_id: anyId.optional().describe('Copied to the agent_turn and its events, for routing'),
 };
 
-const target = {
-  target_strategy: strategy,
-  target_ref: anyId
-    .optional()
-    .describe('A profile for new, an agent for reuse and clone; a clone without it is one of the delegator'),
-  instruction,
-  context_box_id: anyId.optional().describe('A box whose cards are inherited first'),
-  input_box_ids: inputBoxes.optional(),
-  arguments: packArguments.optional().describe('Further arguments that the recipe packs'),
-};
-
-export const task = z.strictObject(target);
+const DISPATCH = { method: 'POST', access: 'write', touches: DISPATCHING } as const;
 
 export const pmo = {
   pack_context: operation({
     method: 'POST',
     path: '/projects/{project_id}/pmo/pack_context',
     input: z.strictObject({
-      tool_suffix: anyId.describe('The author of the cards that are made'),
-      source_agent_id: anyId.describe('Who packs, and whom the parent pointer names'),
+      tool_suffix: anyId.describe('The author of the new cards'),
+      source_agent_id: anyId.describe('The packing agent, named by the parent pointer'),
       arguments: packArguments,
       handover: handoverChoice,
     }),
@@ -55,7 +36,7 @@ export const pmo = {
     touches: ['parties', ...PACKING],
     event: 'cairn.context.packed',
     status: 201,
-    summary: 'Pack a context: cards of arguments, the cards of boxes, a pointer to the parent. The box is sealed.',
+    summary: 'Pack a context into a sealed box: cards of arguments, cards of boxes, a pointer to the parent.',
     example: {
       tool_suffix: 'delegate',
       source_agent_id: 'planner-1',
@@ -64,27 +45,25 @@ export const pmo = {
     },
   }),
   delegate_async: operation({
-    method: 'POST',
+    ...DISPATCH,
     path: '/projects/{project_id}/pmo/delegate_async',
     input: z.strictObject({
-      ...target,
+      ...task.shape,
       ...onBehalf,
-      deadline_seconds: z.int().min(1).max(604_800).optional().describe('After which it is timed_out'),
+      deadline_seconds: z.int().min(1).max(604_800).optional().describe('After this the agent_turn is timed_out'),
     }),
     output: dispatchAnswer,
-    access: 'write',
-    touches: DISPATCHING,
     event: 'cairn.agent_turn.dispatched',
-    summary: 'Have an agent do something: packs its context and dispatches an agent_turn.',
+    summary: 'Delegate a task to an agent: pack its context and dispatch an agent_turn.',
     example: { target_strategy: 'new', target_ref: 'researcher', instruction: 'Look it up.' },
   }),
   fork_join: operation({
-    method: 'POST',
+    ...DISPATCH,
     path: '/projects/{project_id}/pmo/fork_join',
     input: z.strictObject({
       tasks: z.array(task).min(1).max(8),
-      fail_fast: z.boolean().optional().describe('Stop the others when one fails'),
-      deadline_seconds: z.int().min(1).max(604_800).optional().describe('900 unless given'),
+      fail_fast: z.boolean().optional().describe('Stop the other tasks when one fails'),
+      deadline_seconds: z.int().min(1).max(604_800).optional().describe('Default: 900'),
       ...onBehalf,
     }),
     output: z.union([
@@ -102,49 +81,40 @@ export const pmo = {
         task_index: z.int(),
       }),
     ]),
-    access: 'write',
-    touches: DISPATCHING,
     event: 'cairn.batch.dispatched',
-    summary: 'Have several agents work at once. All tasks are checked before any is dispatched.',
+    summary: 'Dispatch several tasks in parallel. All are checked before any is dispatched.',
     example: { tasks: [{ target_strategy: 'new', target_ref: 'researcher', instruction: 'Look it up.' }] },
   }),
   batch: operation({
-    method: 'GET',
+    ...PARTY_READ,
     path: '/projects/{project_id}/pmo/batches/{batch_id}',
     input: z.strictObject({ batch_id: uuid, wait_ms: waitMs.optional() }),
     output: batch,
-    access: 'read',
-    touches: 'parties',
-    event: null,
     waits: true,
-    summary: 'Read how the tasks of a fork_join stand; waits for their end if asked to.',
-    example: { batch_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' },
+    summary: 'Read the status and results of a fork_join batch; can wait for its end.',
+    example: { batch_id: EXAMPLE_ID },
   }),
   launch_principal: operation({
-    method: 'POST',
+    ...DISPATCH,
     path: '/projects/{project_id}/pmo/launch_principal',
     input: z.strictObject({ profile_name: profileName, instruction, ...onBehalf }),
     output: dispatchAnswer,
-    access: 'write',
-    touches: DISPATCHING,
     event: 'cairn.agent_turn.dispatched',
-    summary: 'Start the agent that leads a task: a new one, from a profile.',
+    summary: 'Start the leading agent of a task: a new agent from a profile.',
     example: { profile_name: 'researcher', instruction: 'Look it up.' },
   }),
   ask_expert: operation({
-    method: 'POST',
+    ...DISPATCH,
     path: '/projects/{project_id}/pmo/ask_expert',
     input: z.strictObject({
       profile_name: profileName,
       question: instruction,
-      include_history: z.boolean().optional().describe('Give the expert what the asking agent has put out so far'),
+      include_history: z.boolean().optional().describe('Include the output of the asking agent so far'),
       ...onBehalf,
     }),
     output: dispatchAnswer,
-    access: 'write',
-    touches: DISPATCHING,
     event: 'cairn.agent_turn.dispatched',
-    summary: 'Ask a new agent made from a profile, with or without the history of who asks.',
+    summary: 'Ask a new agent created from a profile, with or without the history of the asking agent.',
     example: { profile_name: 'researcher', question: 'What is it?' },
   }),
 };

@@ -1,28 +1,28 @@
-/** The primitives by which agents have others work: delegate_async, fork_join, launch_principal, ask_expert. */
+/** The primitives of delegation: delegate_async, fork_join, launch_principal, ask_expert. */
 import type { Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change, putLease, type Work } from '../../engine/index.js';
 import { lockAgent } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, toIso } from '../../kernel/index.js';
-import { insertBatch } from '../agent-turns/batches-store.js';
 import type { DispatchAnswer } from '../agent-turns/model.js';
+import { insertBatch } from '../agent-turns/store.js';
 import {
+  createTrajectory,
   type Dispatched,
   dispatch,
   isRefusal,
   outputOf,
   type PreparedTask,
-  placeTask,
   prepareTasks,
   readyTask,
 } from './dispatch.js';
 import { registerTarget, type Source, sourceOf } from './dispatch-targets.js';
-import type { Refusal, Task } from './task.js';
+import type { Refusal, Task } from './model.js';
 
 const DEFAULT_DEADLINE_S = 900;
 
-/** Thrown to leave nothing behind of what was refused; becomes the answer. */
+/** Rolls back a refused request; the refusal becomes the answer. */
 class Refused extends Error {
   readonly refusal: Refusal & { readonly task_index: number };
 
@@ -33,48 +33,47 @@ class Refused extends Error {
 }
 
 interface Delegating {
-  readonly input: unknown;
-  readonly source_agent_id: string | undefined;
-  readonly trajectory_id: string | undefined;
-  readonly channel_id: string | undefined;
-  readonly author: string;
+  readonly source_agent_id?: string | undefined;
+  readonly trajectory_id?: string | undefined;
+  readonly channel_id?: string | undefined;
+  readonly deadline_seconds?: number | undefined;
 }
 
-/** All tasks or none: each is checked before any is dispatched. */
+/** Whether all tasks form a batch, or one task has a deadline of its own. */
+type Bounds = { readonly batch_id: string } | { readonly deadline_at?: number };
+
+/** Dispatches all tasks or none: each is checked before any is dispatched. */
 async function dispatchAll(
   work: Work,
-  what: Delegating,
+  input: Delegating,
   tasks: readonly PreparedTask[],
   source: Source,
-  batch_id: string | undefined,
-  deadline_at: number | undefined,
+  bounds: Bounds,
 ): Promise<Dispatched[]> {
-  const { tx } = work;
-  // Agents come first in the order of locks, and among themselves by their ids.
-  const reused = tasks.flatMap(({ task: { target_strategy, target_ref } }) =>
-    target_strategy === 'reuse' && target_ref !== undefined ? [target_ref] : [],
-  );
-  for (const agent_id of reused.sort()) await lockAgent(tx, agent_id);
+  const { operation } = work.call;
+  const author = operation.slice(operation.indexOf('.') + 1);
+  // Lock order: agents first, by id.
+  const reused = tasks.flatMap(({ task }) => (task.target_strategy === 'reuse' ? (task.target_ref ?? []) : []));
+  for (const agent_id of reused.sort()) await lockAgent(work.tx, agent_id);
   const ready = [];
   for (const [i, task] of tasks.entries()) {
-    const one = await readyTask(work, task, source, what.author).catch((error) => {
+    const one = await readyTask(work, task, source, author).catch((error) => {
       throw tasks.length === 1 ? error : inTask(error, i);
     });
     if (isRefusal(one)) throw new Refused(one, i);
     ready.push(one);
   }
-  const options = { channel_id: what.channel_id ?? null, trajectory_id: what.trajectory_id ?? null };
+  const options = { channel_id: input.channel_id ?? null, trajectory_id: input.trajectory_id ?? null };
   const placed = [];
   for (const [i, one] of ready.entries()) {
     await registerTarget(work, one.target);
     const { instruction } = tasks[i]!.task;
-    placed.push(await placeTask(work, one, source, options, instruction));
+    placed.push({ ...one, trajectory_id: await createTrajectory(work, one.target, source, options, instruction) });
   }
   const answers: Dispatched[] = [];
-  for (const [i, one] of placed.entries()) {
-    const batch = batch_id === undefined ? {} : { batch: { batch_id, task_index: i } };
-    const deadline = deadline_at === undefined || batch_id !== undefined ? {} : { deadline_at };
-    answers.push(await dispatch(work, one, source, { ...options, ...batch, ...deadline }));
+  for (const [task_index, one] of placed.entries()) {
+    const bound = 'batch_id' in bounds ? { batch: { batch_id: bounds.batch_id, task_index } } : bounds;
+    answers.push(await dispatch(work, one, source, { ...options, ...bound }));
   }
   return answers;
 }
@@ -84,29 +83,27 @@ const inTask = (error: unknown, index: number): unknown =>
     ? new CairnError(error.code, `tasks[${index}]: ${error.message}`, { ...error.details, task_index: index })
     : error;
 
-/** A refusal has changed nothing, so it is an answer and no error. */
+/** A refusal changed nothing, so it is an answer, not an error. */
 const answerRefusals = <T>(error: unknown, answer: (refusal: Refused['refusal']) => T): T => {
   if (error instanceof Refused) return answer(error.refusal);
   throw error;
 };
 
-async function delegateOne(
+const delegateOne = (
   call: Call,
-  what: Delegating & { readonly deadline_seconds?: number | undefined },
-  prepared: readonly PreparedTask[],
-  withSource: (tx: Tx, source: Source, task: PreparedTask) => Promise<PreparedTask> = async (_tx, _source, task) =>
-    task,
-): Promise<DispatchAnswer> {
-  return change<DispatchAnswer>(call, {
-    input: what.input,
-    bytes: prepared[0]!.task.instruction.length,
+  input: Delegating,
+  prepared: PreparedTask,
+  withSource?: (tx: Tx, source: Source) => Promise<Partial<Task>>,
+): Promise<DispatchAnswer> =>
+  change<DispatchAnswer>(call, {
+    input,
+    bytes: prepared.task.instruction.length,
     work: async (work) => {
-      const { tx, now } = work;
-      const source = await sourceOf(work, what.source_agent_id);
-      const task = await withSource(tx, source, prepared[0]!);
-      const { deadline_seconds } = what;
-      const deadline_at = deadline_seconds === undefined ? undefined : now + deadline_seconds * 1000;
-      const [answer] = await dispatchAll(work, what, [task], source, undefined, deadline_at);
+      const { deadline_seconds } = input;
+      const source = await sourceOf(work, input.source_agent_id);
+      const task = { ...prepared.task, ...(await withSource?.(work.tx, source)) };
+      const deadline = deadline_seconds === undefined ? {} : { deadline_at: work.now + deadline_seconds * 1000 };
+      const [answer] = await dispatchAll(work, input, [{ ...prepared, task }], source, deadline);
       return answer!;
     },
     remember: (answer) => answer as unknown as Json,
@@ -114,82 +111,66 @@ async function delegateOne(
   }).catch((error) =>
     answerRefusals<DispatchAnswer>(error, ({ status, error_code, message }) => ({ status, error_code, message })),
   );
-}
 
 export async function delegate_async(call: Call, input: In<'pmo.delegate_async'>): Promise<DispatchAnswer> {
-  const prepared = await prepareTasks(call, [input], input.handover);
-  return delegateOne(call, { ...input, ...delegating(call, input) }, prepared);
+  const [prepared] = await prepareTasks(call, [input], input.handover);
+  return delegateOne(call, input, prepared!);
 }
-
-const delegating = (
-  { operation }: Call,
-  input: Partial<Pick<Delegating, 'source_agent_id' | 'trajectory_id' | 'channel_id'>>,
-): Delegating => ({
-  input,
-  source_agent_id: input.source_agent_id,
-  trajectory_id: input.trajectory_id,
-  channel_id: input.channel_id,
-  author: operation.slice(operation.indexOf('.') + 1),
-});
 
 export async function launch_principal(call: Call, input: In<'pmo.launch_principal'>): Promise<DispatchAnswer> {
   const { profile_name: target_ref, instruction } = input;
-  const task: Task = { target_strategy: 'new', target_ref, instruction };
-  return delegateOne(call, delegating(call, input), await prepareTasks(call, [task], input.handover));
+  const [prepared] = await prepareTasks(call, [{ target_strategy: 'new', target_ref, instruction }], input.handover);
+  return delegateOne(call, input, prepared!);
 }
 
 export async function ask_expert(call: Call, input: In<'pmo.ask_expert'>): Promise<DispatchAnswer> {
   const { profile_name: target_ref, question: instruction, include_history } = input;
-  const task: Task = { target_strategy: 'new', target_ref, instruction };
-  const prepared = await prepareTasks(call, [task], input.handover);
-  return delegateOne(call, delegating(call, input), prepared, async (tx, source, one) => {
-    if (!include_history) return one;
-    return { ...one, task: { ...one.task, context_box_id: await outputOf(tx, source) } };
-  });
+  const [prepared] = await prepareTasks(call, [{ target_strategy: 'new', target_ref, instruction }], input.handover);
+  return delegateOne(call, input, prepared!, async (tx, source) =>
+    include_history ? { context_box_id: await outputOf(tx, source) } : {},
+  );
 }
 
-/** An agent has one agent_turn at a time, so it can get one task of a batch. */
+/** An agent does one task at a time, so a batch can give it only one. */
 function refuseTwice(tasks: readonly Task[]): void {
-  const reused = tasks.filter(({ target_strategy }) => target_strategy === 'reuse');
-  const refs = reused.map(({ target_ref }) => target_ref);
+  const refs = tasks.flatMap((task) => (task.target_strategy === 'reuse' ? (task.target_ref ?? []) : []));
   const twice = refs.find((ref, i) => refs.indexOf(ref) !== i);
-  if (twice === undefined) return;
-  throw invalid(`tasks reuse agent ${twice} twice: an agent does one task at a time`);
+  if (twice !== undefined) throw invalid(`tasks reuse agent ${twice} twice: an agent does one task at a time`);
 }
 
 export async function fork_join(call: Call, input: In<'pmo.fork_join'>): Promise<Out<'pmo.fork_join'>> {
   refuseTwice(input.tasks);
   const prepared = await prepareTasks(call, input.tasks, input.handover);
-  const what = delegating(call, input);
   return change<Out<'pmo.fork_join'>>(call, {
     input,
     bytes: input.tasks.reduce((sum, { instruction }) => sum + instruction.length, 0),
     work: async (work) => {
       const { tx, now } = work;
+      const { fail_fast = false, channel_id = null, trajectory_id = null } = input;
       const source = await sourceOf(work, input.source_agent_id);
       const batch_id = newId();
-      const deadline_at = now + (input.deadline_seconds ?? DEFAULT_DEADLINE_S) * 1000;
+      const expires_at = now + (input.deadline_seconds ?? DEFAULT_DEADLINE_S) * 1000;
+      const deadline_at = toIso(expires_at);
       const task_count = prepared.length;
-      const dispatched = await dispatchAll(work, what, prepared, source, batch_id, deadline_at);
+      const dispatched = await dispatchAll(work, input, prepared, source, { batch_id });
       await insertBatch(tx, {
         batch_id,
         source_agent_id: source.agent_id,
         parent_agent_turn_id: source.turn?.agent_turn_id ?? null,
-        channel_id: input.channel_id ?? null,
-        fail_fast: input.fail_fast ? 1 : 0,
+        channel_id,
+        fail_fast: fail_fast ? 1 : 0,
         task_count,
         status: 'running',
-        deadline_at,
+        deadline_at: expires_at,
         created_at: now,
         ended_at: null,
       });
-      const lease = { kind: 'batch', subject_id: batch_id, holder: null, token: 0 } as const;
-      await putLease(tx, { ...lease, expires_at: deadline_at });
+      await putLease(tx, { kind: 'batch', subject_id: batch_id, holder: null, token: 0, expires_at });
       const agent_turn_ids = dispatched.map(({ agent_turn_id }) => agent_turn_id);
-      const facts = { agent_turn_ids, fail_fast: input.fail_fast ?? false, deadline_at: toIso(deadline_at) };
-      const thread = source.turn?.trajectory_id ?? input.trajectory_id ?? null;
+      const facts = { agent_turn_ids, fail_fast, deadline_at };
+      const thread = source.turn?.trajectory_id ?? trajectory_id;
       appendEvent(work, 'cairn.batch.dispatched', { type: 'batch', id: batch_id }, facts, thread);
-      return { status: 'accepted', batch_id, task_count, agent_turn_ids, deadline_at: toIso(deadline_at) };
+      return { status: 'accepted', batch_id, task_count, agent_turn_ids, deadline_at };
     },
     remember: (answer) => answer as unknown as Json,
     again: async (_query, kept) => kept as unknown as Out<'pmo.fork_join'>,

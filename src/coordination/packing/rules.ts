@@ -1,12 +1,11 @@
-/** What a recipe makes of arguments: which profile, which cards, which boxes. No I/O: whether they exist is asked later. */
+/** Plans a packing: which profile, cards and boxes a recipe takes from arguments. Whether they exist is checked later. */
 import { anyId, type Json, type JsonObject, profileName } from '../../kernel/contract.js';
-import { invalid } from '../../kernel/index.js';
+import { invalid, isObject } from '../../kernel/index.js';
 import type { Handover, PackRule } from '../handovers/model.js';
 
-/** A card that an argument becomes. */
-export interface PlannedCard {
+/** The card of an argument. */
+interface PlannedCard {
   readonly arg_key: string;
-  readonly type: string;
   readonly content: Json;
   readonly metadata: JsonObject;
 }
@@ -21,44 +20,38 @@ export interface PackingPlan {
   readonly instruction_last: boolean;
 }
 
-export const DEFAULT_CARD_TYPE = 'task.instruction';
-
 export function planPacking(handover: Handover, given: JsonObject): PackingPlan {
   const { pack_arguments = [], inherit_context = {}, instruction_last = false } = handover.context_packing_config ?? {};
   return {
     profile_name: profileOf(handover, given),
-    cards: pack_arguments.filter(isRule).flatMap((rule) => cardOf(rule, given)),
+    cards: pack_arguments.filter((rule) => isObject(rule)).flatMap((rule) => cardOf(rule, given)),
     box_ids: boxesOf(inherit_context.include_boxes_from_args ?? [], given),
     include_parent: inherit_context.include_parent ?? false,
     instruction_last,
   };
 }
 
-/** That of the arguments comes before that of the recipe. */
+/** The argument overrides the recipe. */
 function profileOf(handover: Handover, given: JsonObject): string | undefined {
   const named = given.profile_name ?? handover.target_profile_config?.profile_name;
-  if (named === undefined || named === null) return undefined;
+  if (named == null) return undefined;
   const parsed = profileName.safeParse(named);
   if (parsed.success) return parsed.data;
   throw invalid(`profile_name must be the name of a profile, not ${shown(named)}`);
 }
 
-const isRule = (entry: PackRule | null): entry is PackRule =>
-  typeof entry === 'object' && entry !== null && !Array.isArray(entry);
-
 function cardOf(rule: PackRule, given: JsonObject): PlannedCard[] {
   if (!Object.hasOwn(given, rule.arg_key)) return [];
   const value = given[rule.arg_key]!;
-  const type = rule.as_card_type ?? DEFAULT_CARD_TYPE;
+  const type = rule.as_card_type ?? 'task.instruction';
   const content = type === 'task.result_fields' ? fieldsOf(rule.arg_key, value) : contentOf(value);
-  return [{ arg_key: rule.arg_key, type, content, metadata: { role: 'user', ...rule.card_metadata, type } }];
+  return [{ arg_key: rule.arg_key, content, metadata: { role: 'user', ...rule.card_metadata, type } }];
 }
 
-/** Objects and lists stay JSON; anything else is text. */
-const contentOf = (value: Json): Json =>
-  typeof value === 'object' && value !== null ? value : typeof value === 'string' ? value : String(value);
+/** Objects and lists stay JSON; any other value becomes text. */
+const contentOf = (value: Json): Json => (typeof value === 'object' && value !== null ? value : String(value));
 
-/** A field may be given by its name alone. What else it must be, the card type says. */
+/** A field may be given by its name alone. The card type checks the rest. */
 function fieldsOf(arg_key: string, value: Json): Json {
   if (!Array.isArray(value)) {
     throw invalid(

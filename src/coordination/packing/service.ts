@@ -1,10 +1,7 @@
-/**
- * Packing: makes the sealed box that an agent is to see, from arguments, from boxes that the packing agent may see, and
- * a pointer to who packed it. What it makes is decided by a recipe (domain/packing.ts).
- */
+/** Packing: creates the sealed context of an agent from arguments, boxes and a pointer to the packing agent, by a recipe. */
 import type { Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { actsAs, type Call, change, event, type Work } from '../../engine/index.js';
+import { bytesOf, type Call, change, event, type Work } from '../../engine/index.js';
 import {
   addCard,
   cardsBeyond,
@@ -21,24 +18,27 @@ import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { MAX_CONTEXT_CARDS } from '../../recall/contract.js';
 import { insertManifest } from '../../recall/index.js';
+import { requiredAgent } from '../acting-agent.js';
 import { recipeOf } from '../handovers/service.js';
 import type { Packed } from './model.js';
 import { type PackingPlan, planPacking } from './rules.js';
 import { fillBox, inheritedBeyond, type Part, packedCards } from './store.js';
 
-/** A plan whose cards are checked and hashed, before any transaction. */
+/** A plan whose cards are checked and hashed before the transaction. */
 export interface PreparedPacking {
   readonly plan: PackingPlan;
   readonly cards: readonly PreparedCard[];
   readonly parent: PreparedCard | undefined;
-  /** Further cards, behind all others. */
+  /** Cards behind all others but the parent pointer. */
   readonly after?: readonly PreparedCard[];
   readonly bytes: number;
 }
 
-/** The same caller, acting as this agent; null for the tenant itself. */
+/** The call acting as this agent; null acts as the tenant. */
 export const asAgent = (call: Call, agent_id: string | null): Call =>
   call.caller.agent_id === agent_id ? call : { ...call, caller: { ...call.caller, agent_id } };
+
+const PARENT_POINTER = { type: 'meta.parent_pointer', role: 'system' } as const;
 
 export function preparePacking(
   call: Call,
@@ -53,36 +53,26 @@ export function preparePacking(
       throw new CairnError(error.code, `arguments.${arg_key}: ${error.message}`, error.details);
     }
   });
-  const parent =
-    plan.include_parent && source_agent_id !== null
-      ? prepareCard(
-          call,
-          { content: { parent_agent_id: source_agent_id }, metadata: { type: 'meta.parent_pointer', role: 'system' } },
-          author,
-        )
-      : undefined;
-  const bytes = [...cards, ...(parent ? [parent] : [])].reduce((sum, card) => sum + card.bytes, 0);
-  return { plan, cards, parent, bytes };
+  const pointer = { content: { parent_agent_id: source_agent_id }, metadata: PARENT_POINTER };
+  const parent = plan.include_parent && source_agent_id !== null ? prepareCard(call, pointer, author) : undefined;
+  return { plan, cards, parent, bytes: bytesOf(cards) + (parent?.bytes ?? 0) };
 }
 
-/** The boxes in this order, if all are there and this agent may see each. */
+/** Opens the boxes, in this order; refuses boxes and cards that the agent may not read. */
 export async function visibleBoxes(work: Work, box_ids: readonly string[]): Promise<BoxRow[]> {
   const { call, tx } = work;
   if (box_ids.length === 0) return [];
   const boxes = await openBoxes(call, tx, box_ids);
   const total = boxes.reduce((sum, { length }) => sum + length, 0);
-  if (total <= MAX_CONTEXT_CARDS) {
-    await refuseBeyond(work, boxes);
-    return boxes;
+  if (total > MAX_CONTEXT_CARDS) {
+    const message = `the inherited boxes have ${total} cards, the limit of a context is ${MAX_CONTEXT_CARDS}`;
+    throw new CairnError('TOO_LARGE', message, { cards: total, limit: MAX_CONTEXT_CARDS });
   }
-  throw new CairnError(
-    'TOO_LARGE',
-    `the inherited boxes have ${total} cards, the limit of a context is ${MAX_CONTEXT_CARDS}`,
-    { cards: total, limit: MAX_CONTEXT_CARDS },
-  );
+  await refuseBeyond(work, boxes);
+  return boxes;
 }
 
-/** What an agent may not read it does not give to others; but the boxes of agent_turns were given to it as they are. */
+/** An agent passes on only cards that it may read. Boxes of agent_turns are exempt: they were given to it as a whole. */
 async function refuseBeyond({ call, tx }: Work, boxes: readonly BoxRow[]): Promise<void> {
   const reach = cardReachOf(call);
   if (!reach || reach.agent_id !== call.caller.agent_id) return;
@@ -92,55 +82,47 @@ async function refuseBeyond({ call, tx }: Work, boxes: readonly BoxRow[]): Promi
   if (beyond.length > 0) throw cardsBeyond(call, beyond);
 }
 
-export interface PackedBox {
-  readonly box_id: string;
-  readonly manifest_id: string;
-  readonly length: number;
-  /** Of the cards that arguments became, in their order. */
-  readonly argument_card_ids: readonly string[];
-}
-
 interface Packing {
   readonly prepared: PreparedPacking;
   readonly boxes: readonly BoxRow[];
   readonly box_id: string;
   readonly owner: string | null;
   readonly held_by: string | null;
-  /** Cards that are passed over in the boxes. */
+  /** Cards of the boxes that are left out. */
   readonly without?: readonly string[];
-  /** What it is packed for, where that is known. */
   readonly task?: { readonly agent_turn_id: string; readonly trajectory_id: string; readonly scope_id: string | null };
 }
 
-/** Makes the cards and the box, sealed. The boxes have been looked at; a few statements, however many cards. */
-export async function packBox(work: Work, what: Packing): Promise<PackedBox> {
+/** Creates the cards and the sealed box. The boxes are checked already. The number of statements does not grow with inherited cards. */
+export async function packBox(work: Work, what: Packing) {
   const { tx, now } = work;
   const { prepared, boxes, box_id, owner, held_by } = what;
-  const made: string[] = [];
-  for (const one of prepared.cards) made.push((await addCard(work, one, held_by)).card.card_id);
-  const after: string[] = [];
-  for (const one of prepared.after ?? []) after.push((await addCard(work, one, held_by)).card.card_id);
-  const parent = prepared.parent && (await addCard(work, prepared.parent, held_by)).card.card_id;
+  const addAll = async (cards: readonly PreparedCard[]): Promise<string[]> => {
+    const ids = [];
+    for (const one of cards) ids.push((await addCard(work, one, held_by)).card.card_id);
+    return ids;
+  };
+  const argument_card_ids = await addAll(prepared.cards);
+  const after = await addAll(prepared.after ?? []);
+  const parent = await addAll(prepared.parent ? [prepared.parent] : []);
   const inherited: Part[] = [];
   for (const box of boxes) inherited.push({ segments: await segmentsOf(tx, box), without: what.without ?? [] });
-  const own: Part = { card_ids: made };
+  const own: Part = { card_ids: argument_card_ids };
   const parts = prepared.plan.instruction_last ? [...inherited, own] : [own, ...inherited];
-  parts.push({ card_ids: after });
-  if (parent !== undefined) parts.push({ card_ids: [parent] });
-  // Before the cards are looked at: what is there at the moment of the seal, no sweep takes away.
+  parts.push({ card_ids: [...after, ...parent] });
+  // Taken before the cards are read: no sweep erases a card that exists at the time of the seal.
   const sealed_at = await takeSealTime(tx, now);
   const length = await fillBox(tx, box_id, parts, sealed_at);
   const box = { box_id, agent_id: owner, metadata: '{}', sent_hash: null, length, sealed_at };
   await makeBox(tx, held_by === null ? box : { ...box, held_by }, now);
   const manifest_id = await recordPacking(tx, what, now);
-  return { box_id, manifest_id, length, argument_card_ids: made };
+  return { manifest_id, length, argument_card_ids };
 }
 
-/** One row, however many cards: the sealed box is the list of what went in. */
+/** One row without candidates: the sealed box itself lists the cards. */
 async function recordPacking(tx: Tx, { prepared, box_id, owner, task }: Packing, now: number) {
   const manifest_id = newId();
   const { profile_name = null, box_ids, include_parent, instruction_last } = prepared.plan;
-  const parameters = { profile_name, box_ids: [...box_ids], include_parent, instruction_last };
   const row = {
     manifest_id,
     kind: 'packing',
@@ -153,7 +135,7 @@ async function recordPacking(tx: Tx, { prepared, box_id, owner, task }: Packing,
     token_budget: null,
     token_count: null,
     truncated: null,
-    parameters: canonical(parameters),
+    parameters: canonical({ profile_name, box_ids: [...box_ids], include_parent, instruction_last }),
     request_card_ids: null,
     content_hash: null,
     held_by: null,
@@ -164,17 +146,14 @@ async function recordPacking(tx: Tx, { prepared, box_id, owner, task }: Packing,
 }
 
 export async function pack_context(call: Call, input: In<'pmo.pack_context'>): Promise<Packed> {
-  const { tenant, driver } = call;
-  const source = actsAs(call, input.source_agent_id, 'source_agent_id') ?? input.source_agent_id;
+  const source = requiredAgent(call, input.source_agent_id, 'source_agent_id');
   const agent = asAgent(call, source);
-  const recipe = await recipeOf(driver.at(tenant), input.handover);
+  const recipe = await recipeOf(call.driver.at(call.tenant), input.handover);
   const plan = planPacking(recipe, input.arguments);
-  if (plan.profile_name === undefined) {
-    throw invalid(
-      'no profile is named: give arguments.profile_name, or target_profile_config.profile_name in the handover',
-    );
-  }
   const { profile_name } = plan;
+  if (profile_name === undefined) {
+    throw invalid('a profile is required: give arguments.profile_name, or profile_name in target_profile_config');
+  }
   const prepared = preparePacking(call, plan, { author: input.tool_suffix, source_agent_id: source });
   return change(call, {
     input,
@@ -183,8 +162,9 @@ export async function pack_context(call: Call, input: In<'pmo.pack_context'>): P
       const { tx, now } = work;
       const profile = await openProfile(tx, profile_name);
       const boxes = await visibleBoxes({ ...work, call: agent }, plan.box_ids);
-      const made = { prepared, boxes, box_id: newId(), owner: source, held_by: null };
-      const { box_id, manifest_id, length } = await packBox({ ...work, call: agent }, made);
+      const box_id = newId();
+      const packing = { prepared, boxes, box_id, owner: source, held_by: null };
+      const { manifest_id, length } = await packBox({ ...work, call: agent }, packing);
       const facts = { profile_name, source_agent_id: source, length, box_ids: [...plan.box_ids], manifest_id };
       tx.journal(event({ call: agent, now }, 'cairn.context.packed', { type: 'box', id: box_id }, facts));
       return {

@@ -1,14 +1,14 @@
-/** Packing: fills a box from cards and from other boxes, in one statement however many cards that is. */
+/** Fills a box from cards and other boxes, in one statement for any number of cards. */
 import { acrossTenants, byDialect, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import type { CardReach } from '../../engine/index.js';
 import { cardsWithin, readableAt, type Segment } from '../../facts/sql.js';
 
-/** A part of what is packed: cards by id, or what boxes held. */
+/** A part of a context: cards by id, or segments of boxes. */
 export type Part =
   | { readonly card_ids: readonly string[] }
   | { readonly segments: readonly Segment[]; readonly without?: readonly string[] };
 
-/** Each entry of the segments as (part, place, card_id). */
+/** The entries of the segments as (part, place, card_id). */
 const inherited = (json: string): Sql =>
   byDialect({
     sqlite: sql`SELECT s.value ->> 0 AS part, e.position AS place, e.card_id
@@ -25,18 +25,15 @@ const inherited = (json: string): Sql =>
         AND (e.removed_revision IS NULL OR e.removed_revision > s.revision)`,
   });
 
-/** A list that is given: no table, so no tenant's. */
-const single = (json: string): Sql =>
+/** Cards by id in the same form; acrossTenants: it reads no table. */
+const byId = (json: string): Sql =>
   byDialect({
     sqlite: acrossTenants`SELECT s.value ->> 0 AS part, s.value ->> 1 AS place, s.value ->> 2 AS card_id FROM json_each(${json}) s`,
     postgres: acrossTenants`SELECT (v ->> 0)::bigint AS part, (v ->> 1)::bigint AS place, v ->> 2 AS card_id
       FROM json_array_elements(${json}::json) v`,
   });
 
-/**
- * Puts all parts into a new box, each card at its first occurrence, but for those that cannot be read at this moment;
- * says how many there are.
- */
+/** Inserts the parts into a new box, each card at its first occurrence, without unreadable ones; returns their number. */
 export function fillBox(tx: Tx, box_id: string, parts: readonly Part[], moment: number): Promise<number> {
   const singles = parts.flatMap((part, i) =>
     'card_ids' in part ? part.card_ids.map((card_id, place) => [i, place, card_id]) : [],
@@ -52,14 +49,14 @@ export function fillBox(tx: Tx, box_id: string, parts: readonly Part[], moment: 
         FROM (SELECT l.part, l.place, l.card_id,
                 ROW_NUMBER() OVER (PARTITION BY l.card_id ORDER BY l.part, l.place) AS occurrence
               FROM (${inherited(JSON.stringify(segments))}
-                    UNION ALL ${single(JSON.stringify(singles))}) l) f
+                    UNION ALL ${byId(JSON.stringify(singles))}) l) f
         CROSS JOIN cards c
         WHERE f.occurrence = 1 AND c.tenant_id = ${TENANT} AND c.card_id = f.card_id AND ${readableAt(moment)}
           AND NOT f.card_id = ANY(${without})`,
   );
 }
 
-/** Cards of these segments that are beyond reach, a few of them. What the agent wrote itself is not. */
+/** Up to 100 cards of these segments beyond the reach of the agent. Its own cards are always within it. */
 export async function inheritedBeyond(query: Query, segments: readonly Segment[], reach: CardReach): Promise<string[]> {
   const json = JSON.stringify(segments.map((s) => [0, s.box_id, s.from, s.until, s.revision]));
   const rows = await query.all<{ card_id: string }>(
@@ -70,7 +67,7 @@ export async function inheritedBeyond(query: Query, segments: readonly Segment[]
   return rows.map(({ card_id }) => card_id);
 }
 
-/** All cards of a box that was filled so, in order. */
+/** The cards of a packed box, in order. */
 export async function packedCards(query: Query, box_id: string): Promise<string[]> {
   const rows = await query.all<{ card_id: string }>(
     sql`SELECT card_id FROM box_entries WHERE tenant_id = ${TENANT} AND box_id = ${box_id} ORDER BY position`,

@@ -1,4 +1,4 @@
-/** Tasks end with their trajectories: when one is made Failed, their agent_turns are stopped; when it is deleted, all goes. */
+/** Ends tasks with their trajectories: Failed stops their agent_turns, deletion also erases their content. */
 import type { Query, Tx } from '../../driver/index.js';
 import type { Call, Work } from '../../engine/index.js';
 import { CairnError } from '../../kernel/index.js';
@@ -15,38 +15,34 @@ import { endDelegation } from '../delegations/moves.js';
 import { lockOffersIn } from '../delegations/store.js';
 import { clearHandoffs, endHandoffBoxes, lockHandoffsOf } from '../handoffs/store.js';
 import { eraseMessagesAbout } from '../messages/erasure.js';
-import { clearTasks, endTurnBoxes, turnsUnderWayIn } from './store.js';
+import { clearTasks, endTurnBoxes, unfinishedTurnsIn } from './store.js';
 import { finishAbove } from './trajectories.js';
 
-const FAILED: TurnEnd = {
-  status: 'stopped',
-  error: { code: 'TRAJECTORY_FAILED', message: 'its trajectory was made Failed' },
-};
+const FAILED: TurnEnd = { status: 'stopped', error: { code: 'TRAJECTORY_FAILED', message: 'its trajectory failed' } };
 
-/** The task of a trajectory that is under way. One that has such a task is not completed. */
+/** Ids of the unfinished agent_turns of a trajectory. Refuses to complete a trajectory that has one. */
 async function taskOf(
   call: Call,
   query: Query,
   trajectory_id: string,
   status: FinalStatus,
 ): Promise<readonly string[]> {
-  const turns = await turnsUnderWayIn(query, [trajectory_id]);
+  const turns = await unfinishedTurnsIn(query, [trajectory_id]);
   if (turns.length === 0) return turns;
   await refuseFormerOwner(call, query, trajectory_id);
   if (status === 'Failed') return turns;
   throw new CairnError(
     'STATE_CONFLICT',
-    `trajectory ${trajectory_id} is that of agent_turn ${turns[0]}, which is under way: complete that, or stop it`,
+    `trajectory ${trajectory_id} belongs to unfinished agent_turn ${turns[0]}: complete or stop that`,
     { agent_turn_id: turns[0]! },
   );
 }
 
-/** One that fails takes its task with it, which is locked before it. */
+/** Stops the task of a failing trajectory. Lock order: the agent_turn before the trajectory. */
 async function endTaskOf(work: Work, trajectory_id: string, status: FinalStatus): Promise<readonly string[]> {
-  const { call, tx } = work;
-  const turns = await taskOf(call, tx, trajectory_id, status);
+  const turns = await taskOf(work.call, work.tx, trajectory_id, status);
   if (turns.length === 0) return [];
-  const locked = await lockForEnding(tx, turns, FAILED.status);
+  const locked = await lockForEnding(work.tx, turns, FAILED.status);
   return endTurns(work, locked, new Map(turns.map((id) => [id, FAILED])), [trajectory_id]);
 }
 
@@ -63,24 +59,24 @@ const DELETED: TurnEnd = { status: 'stopped', error: { code: 'TRAJECTORY_DELETED
 
 type LockedTasks = ReadonlyMap<string, AgentTurnView>;
 
-/** Locks what is under way in a trajectory and below it, before those are locked. */
+/** Locks the unfinished agent_turns and offers of a tree of trajectories, before its trajectories are locked. */
 async function lockTasksBelow(tx: Tx, trajectory_id: string): Promise<LockedTasks> {
   const ids = await idsBelow(tx, trajectory_id);
-  const turns = await turnsUnderWayIn(tx, ids);
+  const turns = await unfinishedTurnsIn(tx, ids);
   const locked = turns.length === 0 ? new Map() : await lockForEnding(tx, turns, DELETED.status);
   await lockOffersIn(tx, ids);
   return locked;
 }
 
-/** Ends it, now that nothing more can begin in these trajectories. Gives holders whose content is to be erased. */
+/** Ends the tasks of locked trajectories, where none can start any more. Returns the holders whose content must be erased. */
 async function stopTasks(
   work: Work,
   trajectory_ids: readonly string[],
   locked: LockedTasks,
 ): Promise<readonly string[]> {
   const { tx } = work;
-  const turns = await turnsUnderWayIn(tx, trajectory_ids);
-  // What began while the trajectories were not locked yet is locked behind them: a deadlock is run again.
+  const turns = await unfinishedTurnsIn(tx, trajectory_ids);
+  // A task that started before the trajectories were locked is locked out of order: a deadlock is retried.
   const all = turns.every((id) => locked.has(id)) ? locked : await lockForEnding(tx, turns, DELETED.status);
   const ends = new Map(turns.map((id) => [id, DELETED]));
   const holders = await endTurns(work, all, ends, trajectory_ids);
@@ -90,7 +86,7 @@ async function stopTasks(
   return holders;
 }
 
-/** What goes of agent_turns, delegations, handoffs and messages when their trajectories are deleted. */
+/** Deletes agent_turns, delegations, handoffs and messages with their trajectories. */
 export function deleteTasks(work: Work): TreeDeletion {
   const { tx } = work;
   let locked: LockedTasks = new Map();

@@ -1,15 +1,15 @@
-/** What goes of agent_turns and delegations when their trajectories are deleted: a few statements, however many there are. */
+/** agent_turns and delegations of deleted trajectories: a fixed number of statements for any number of rows. */
 import { byDialect, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { turnBoxHolder } from '../../engine/sql.js';
 
-/** SQLite would rather walk all of the tenant's than look up those of a few trajectories. */
+/** INDEXED BY: SQLite would otherwise scan all agent_turns of the tenant. */
 const turnsByTrajectory: Sql = byDialect({
   sqlite: sql`agent_turns t INDEXED BY agent_turns_by_trajectory`,
   postgres: sql`agent_turns t`,
 });
 
-/** The agent_turns of these trajectories that have not ended. */
-export async function turnsUnderWayIn(query: Query, trajectory_ids: readonly string[]): Promise<string[]> {
+/** Ids of the unfinished agent_turns of these trajectories. */
+export async function unfinishedTurnsIn(query: Query, trajectory_ids: readonly string[]): Promise<string[]> {
   const rows = await query.all<{ agent_turn_id: string }>(
     sql`SELECT t.agent_turn_id FROM ${turnsByTrajectory} WHERE t.tenant_id = ${TENANT}
           AND t.trajectory_id = ANY(${trajectory_ids}) AND t.ended_at IS NULL ORDER BY t.agent_turn_id`,
@@ -23,8 +23,8 @@ const replacedOf: Sql = byDialect({
 });
 
 /**
- * Ends the boxes of their agent_turns: contexts, outputs, records, and what gave way to those. An agent that is used
- * again goes on in its output: that stays as long as another task that is there has put out into it.
+ * Adds the endings of the boxes of agent_turns: contexts, outputs, records and replaced boxes. An output box that a
+ * reused agent shares with a task of an existing trajectory stays.
  */
 export function endTurnBoxes(tx: Tx, trajectory_ids: readonly string[], ended_at: number): Promise<void> {
   const ours = sql`t.tenant_id = ${TENANT} AND t.trajectory_id = ANY(${trajectory_ids})`;
@@ -52,7 +52,7 @@ export function endTurnBoxes(tx: Tx, trajectory_ids: readonly string[], ended_at
   );
 }
 
-/** Leaves of their agent_turns and delegations ids, states and times. */
+/** Clears the texts of agent_turns and delegations; ids, states and times stay. */
 export async function clearTasks(tx: Tx, trajectory_ids: readonly string[], now: number): Promise<void> {
   await tx.send(
     sql`UPDATE agent_turns SET summary = NULL, error = NULL, updated_at = ${now}
