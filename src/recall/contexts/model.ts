@@ -45,9 +45,7 @@ export const contextInput = z.strictObject({
   user_input: text(500_000, 1).optional().describe('The current user message: always included, at the end'),
   instructions: text(500_000, 1).optional().describe('System instructions: always included, at the beginning'),
   profile: profileName.optional().describe('The profile whose system_prompt comes first'),
-  query: text(20_000, 1)
-    .optional()
-    .describe('What to search for; default: the user_input, else the last user message'),
+  query: text(20_000, 1).optional().describe('What to search for; default: the user_input, else the last user message'),
   relevance_query: text(20_000, 1).optional().describe('Alias of query'),
   include_notes: included('Principles and notes; default: true'),
   include_artifacts: included('Default: true'),
