@@ -300,7 +300,7 @@ describe('migrate and doctor', () => {
       expect(sick.stdout).toMatch(/✗ default: cards hold what their hashes say\n +altered\n/);
       expect(sick.stdout).toMatch(/✗ .*length of a box.*\n +box short says 1, has 0\n/);
       expect(sick.stdout).toMatch(/✗ .*the stream has no hole.*\n/);
-      expect(sick.stdout).toMatch(/✗ .*what the search knows of a thing.*\n/);
+      expect(sick.stdout).toMatch(/✗ .*search documents match their content.*\n/);
       expect(sick.stdout).toContain('4 check(s) failed.');
 
       const findings = (await cairn(['doctor', '--json'], { cwd })).stdout.trim().split('\n');

@@ -1,16 +1,15 @@
-/** A context as text for a model that asked for it by a tool, whatever its format. */
+/** A context in any format as text, for a model that requested it with a tool. */
 import type { JsonObject } from '../../kernel/contract.js';
 import type { AssembledContext } from './model.js';
 
-/** A line that would be taken for the beginning of a message. */
+/** A line that could be read as the beginning of a message. */
 const LABEL = /^([^\S\n\r]{0,3})(?=(?:system|user|assistant|tool): )/gim;
 
-/** Such as `user: Why does the login fail?`; what is not said in words stands as JSON. */
+/** Such as `user: Why does the login fail?`, with other members of the message as JSON. */
 function lineOf({ role, content, ...rest }: JsonObject): string {
-  const said = typeof content === 'string' ? content : (content ?? null) === null ? '' : JSON.stringify(content);
-  const contained = said.replace(LABEL, '$1\\');
+  const text = typeof content === 'string' ? content : (content ?? null) === null ? '' : JSON.stringify(content);
   const more = Object.keys(rest).length > 0 ? JSON.stringify(rest) : '';
-  return `${String(role)}: ${[contained, more].filter(Boolean).join(' ')}`;
+  return `${String(role)}: ${[text.replace(LABEL, '$1\\'), more].filter(Boolean).join(' ')}`;
 }
 
 export function contextAsText(context: AssembledContext): string {

@@ -1,4 +1,4 @@
-/** Operations on contexts and their manifests: what a model is to see, and what it saw. */
+/** Operations on contexts and their manifests. */
 import { z } from 'zod';
 import { makes, operation, reads } from '../../engine/contract.js';
 import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
@@ -24,14 +24,14 @@ export const context = {
       reads('Trajectory', 'listed'),
       makes('Card', 'trajectory_id', 'scope_id'),
     ],
-    // What is beyond reach is left out, as it is of lists; the texts of the request become cards of the place.
+    // Content beyond reach is left out, as in lists; the texts of the request become cards of the trajectory or scope.
     event: 'cairn.context.assembled',
-    summary: 'Choose what goes into the window of a model, within a budget of tokens, and record why.',
+    summary: 'Assemble the context of a model within a token budget, and record why each part is in it.',
     mcp: {
       tool: 'assemble',
       use:
-        'Use it to take up a task where it was left: it gives its instructions, what is known and its latest turns, ' +
-        'best as markdown. Without a trajectory_id or scope_id it is about what was remembered without one.',
+        'Use it to resume a task: it returns the instructions, relevant knowledge and the latest turns, ' +
+        'best as markdown. Without a trajectory_id or scope_id it covers memories stored without one.',
       place: ['trajectory_id'],
       text: contextAsText,
     },
@@ -53,7 +53,7 @@ export const manifests = {
     access: 'read',
     touches: [reads('Card', 'manifest_id')],
     event: null,
-    summary: 'Read the record of a context: every card that was considered, in or out, and why.',
+    summary: 'Read the record of a context: every candidate, included or not, and why.',
     example: { manifest_id: A_MANIFEST },
   }),
   list: operation({
@@ -65,7 +65,7 @@ export const manifests = {
       agent_turn_id: anyId.optional(),
       card_id: anyId
         .optional()
-        .describe('Only contexts that this card was in, or any version of this artifact or note'),
+        .describe('Only contexts that showed this card, or any version of this artifact or note'),
       kind: manifestKind.optional(),
       ...pageInput,
     }),
@@ -73,7 +73,7 @@ export const manifests = {
     access: 'read',
     touches: [reads('Card', 'listed')],
     event: null,
-    summary: 'List contexts, assembled and packed, in the order in which they were made.',
+    summary: 'List assembled and packed contexts in order of creation.',
     example: {},
   }),
   replay: operation({
@@ -84,18 +84,18 @@ export const manifests = {
     access: 'read',
     touches: [reads('Card', 'manifest_id')],
     event: null,
-    summary: 'Give a context again, byte for byte, while its content exists.',
+    summary: 'Replay a context byte for byte, while its content exists.',
     example: { manifest_id: A_MANIFEST },
   }),
   diff: operation({
     method: 'GET',
     path: '/api/v1/manifests/{manifest_id}/diff',
-    input: z.strictObject({ ...byId, against: uuid.describe('The manifest that it is compared with') }),
+    input: z.strictObject({ ...byId, against: uuid.describe('The manifest to compare with') }),
     output: manifestDiff,
     access: 'read',
     touches: [reads('Card', 'manifest_id'), reads('Card', 'manifest_id', 'against')],
     event: null,
-    summary: 'Say what a context had that another had not, what it lacked, and what stood elsewhere.',
+    summary: 'Compare two contexts: which entries came in, went out or changed.',
     example: { manifest_id: A_MANIFEST, against: A_MANIFEST },
   }),
 };

@@ -1,22 +1,22 @@
-/** Gathers what may go into a context: texts of the request, what a search finds, what is newest, and the latest turns. */
+/** Gathers the material of a context: texts of the request, search hits, the newest memories, the latest turns. */
 import type { Query } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
 import { readableProfile } from '../../facts/index.js';
 import { reachOf } from '../../identity/index.js';
 import { isBlank } from '../../kernel/index.js';
-import type { TurnPlace } from '../manifests/entries.js';
+import type { TurnPosition } from '../manifests/entries.js';
 import { findEntities, type SoughtEntities } from '../search/service.js';
 import type { Material, Meter, Uncounted } from '../windows/assembly.js';
-import { saidText } from '../windows/content.js';
+import { contentText } from '../windows/content.js';
 import { sectionsFor } from '../windows/sections.js';
 import type { TurnCard } from '../windows/turns.js';
 import type { WindowPart } from '../windows/window.js';
-import { type Found, withCards } from './candidates.js';
-import { type ContextInput, DEFAULT_CONTEXT_TOKENS, MAX_CONTEXT_TURNS, type SectionName } from './model.js';
+import { type CandidateRef, readCandidates } from './candidates.js';
+import { type ContextInput, DEFAULT_CONTEXT_TOKENS, MAX_CONTEXT_TURNS } from './model.js';
 import { givenPart } from './parts.js';
 import {
-  type FoundMemory,
-  type MemoryLook,
+  type MemoryFilter,
+  type MemoryRef,
   newestArtifacts,
   newestPrinciples,
   newestSummaries,
@@ -24,75 +24,77 @@ import {
 } from './sources.js';
 import { readTurns } from './turns.js';
 
-/** What a request comes to, with what it leaves open. */
-export interface Wanted extends ContextInput {
+/** A request with its trajectory and query resolved. */
+export interface ContextRequest extends ContextInput {
   readonly trajectory_id: string;
   readonly query: string | undefined;
 }
 
-export type QueryFrom = 'query' | 'user_input' | 'turn' | null;
-
 export interface Gathered {
   readonly material: Material;
-  readonly query_from: QueryFrom;
-  readonly places: ReadonlyMap<string, TurnPlace>;
+  readonly query_from: 'query' | 'user_input' | 'turn' | null;
+  readonly positions: ReadonlyMap<string, TurnPosition>;
 }
 
-const MAX_NOTES = 10;
+/** Hits read beyond the limit: they are recorded as left out. */
+const HITS_BEYOND_LIMIT = 10;
 
-/** How many hits are looked at beyond those that are asked for: they are recorded as left out. */
-const MORE = 10;
-
-/** Where none are shown, what the user said last is looked for in so many. */
+/** If no turns are shown, the last user message is looked for in so many. */
 const TURNS_FOR_QUERY = 20;
 
-/** A query is a few words: what a long input is about shows in its beginning. */
+/** A longer text is cut: its beginning shows what it is about. */
 const QUERY_CHARACTERS = 4000;
 
-export async function gather(call: Call, input: Wanted, meter: Meter): Promise<Gathered> {
+/** How many of each kind are shown; 0 for kinds that the request leaves out. */
+const limitsOf = (input: ContextRequest) => {
+  const { include_notes = true, include_artifacts = true, include_history = true } = input;
+  return {
+    notes: include_notes ? (input.max_notes ?? 10) : 0,
+    artifacts: include_artifacts ? (input.max_artifacts ?? 5) : 0,
+    summaries: include_history ? (input.max_summaries ?? 5) : 0,
+    passages: include_history ? (input.max_passages ?? 10) : 0,
+  };
+};
+
+export async function gather(call: Call, input: ContextRequest, meter: Meter): Promise<Gathered> {
   const query = call.driver.at(call.tenant);
   const given = await givenTexts(call, query, input);
   const budget = input.token_budget ?? DEFAULT_CONTEXT_TOKENS;
   const { include_turns = true } = input;
   const max_turns = include_turns ? (input.max_turns ?? MAX_CONTEXT_TURNS) : 0;
   const asked = input.query ?? input.user_input;
-  const needsTurns = max_turns > 0 || asked === undefined;
-  // What is asked for is searched beside the reading of turns; else the turns say what to ask for.
-  const begun = asked === undefined ? undefined : searchesFor(call, input, asked);
-  const read = needsTurns
-    ? await readTurns(
-        call,
-        {
-          trajectory_id: input.trajectory_id,
-          scope_id: input.scope_id ?? null,
-          hierarchy: input.include_hierarchy ?? false,
-          tokens: budget,
-          max_turns: max_turns > 0 ? max_turns : TURNS_FOR_QUERY,
-        },
-        meter,
-      )
-    : { turns: [], total: 0, places: new Map<string, TurnPlace>() };
-  const said = asked === undefined ? lastSaid(read.turns) : undefined;
-  const turns = max_turns > 0 ? read.turns : [];
-  const found = await findAll(call, query, input, begun ?? searchesFor(call, input, said), turns);
+  // With a query the search runs while turns are read; without one the turns supply it.
+  const begun = asked === undefined ? undefined : startSearches(call, input, asked);
+  const wanted = {
+    trajectory_id: input.trajectory_id,
+    scope_id: input.scope_id ?? null,
+    hierarchy: input.include_hierarchy ?? false,
+    tokens: budget,
+    max_turns: max_turns > 0 ? max_turns : TURNS_FOR_QUERY,
+  };
+  const read = max_turns > 0 || asked === undefined ? await readTurns(call, wanted, meter) : undefined;
+  const last = asked === undefined ? lastUserText(read?.turns ?? []) : undefined;
+  const turns = max_turns > 0 ? (read?.turns ?? []) : [];
+  const searches = begun ?? startSearches(call, input, last);
+  const refs = await findAll({ call, query, input, searches, turns });
   return {
-    places: read.places,
+    positions: read?.positions ?? new Map(),
     query_from:
-      input.query !== undefined ? 'query' : asked !== undefined ? 'user_input' : said === undefined ? null : 'turn',
+      input.query !== undefined ? 'query' : asked !== undefined ? 'user_input' : last === undefined ? null : 'turn',
     material: {
       format: input.format ?? 'messages',
       budget,
       sections: sectionsFor(input.sections),
       given,
-      ...(await withCards(call, query, found, turns)),
+      ...(await readCandidates(call, query, refs, turns)),
       turns,
-      turns_total: max_turns > 0 ? read.total : 0,
+      turns_total: max_turns > 0 ? (read?.total ?? 0) : 0,
       max_turns,
     },
   };
 }
 
-async function givenTexts(call: Call, query: Query, input: Wanted): Promise<Uncounted[]> {
+async function givenTexts(call: Call, query: Query, input: ContextRequest): Promise<Uncounted[]> {
   const texts: Uncounted[] = [];
   const add = (part: WindowPart, card_id: string) => {
     if (isBlank(part.text)) return;
@@ -102,7 +104,7 @@ async function givenTexts(call: Call, query: Query, input: Wanted): Promise<Unco
     const { card_id, content } = await readableProfile(call, query, input.profile);
     add(givenPart('profile', { content }), card_id);
   }
-  // Their cards are made with the manifest; until then the section stands for the id.
+  // Their cards are inserted with the manifest; until then the name of the section is the id.
   for (const section of ['instructions', 'user_input'] as const) {
     const text = input[section];
     if (text !== undefined) add({ section, title: '', type: '', text }, section);
@@ -110,29 +112,25 @@ async function givenTexts(call: Call, query: Query, input: Wanted): Promise<Unco
   return texts;
 }
 
-/** What the user said last, of these turns. */
-const lastSaid = (turns: readonly TurnCard[]): string | undefined => {
-  const last = turns.findLast(({ role, content }) => role === 'user' && !isBlank(saidText(content)));
-  return last && saidText(last.content);
+const lastUserText = (turns: readonly TurnCard[]): string | undefined => {
+  const last = turns.findLast(({ role, content }) => role === 'user' && !isBlank(contentText(content)));
+  return last && contentText(last.content);
 };
 
-async function findAll(
-  call: Call,
-  query: Query,
-  input: Wanted,
-  { inTrajectory, notes }: Searches,
-  turns: readonly TurnCard[],
-): Promise<Found[]> {
-  const { include_notes = true, include_artifacts = true, include_history = true } = input;
-  const looks: (Promise<Found[]> | false)[] = [
-    include_notes && findNotes(call, query, input, notes),
-    include_artifacts && findArtifacts(call, query, input, inTrajectory),
-    include_history && findSummaries(call, query, input),
-    include_history && findTurns(input, inTrajectory, turns),
-  ];
-  const found = (await Promise.all(looks.filter((look) => look !== false))).flat();
+/** The inputs of all four lookups. */
+interface Lookup {
+  readonly call: Call;
+  readonly query: Query;
+  readonly input: ContextRequest;
+  readonly searches: Searches;
+  readonly turns: readonly TurnCard[];
+}
+
+async function findAll(lookup: Lookup): Promise<CandidateRef[]> {
+  const lookups = [findNotes(lookup), findArtifacts(lookup), findSummaries(lookup), findPassages(lookup)];
+  const refs = (await Promise.all(lookups)).flat();
   const seen = new Set<string>();
-  return found.filter(({ card_id }) => !seen.has(card_id) && seen.add(card_id));
+  return refs.filter(({ card_id }) => !seen.has(card_id) && seen.add(card_id));
 }
 
 type Hits = Awaited<ReturnType<typeof findEntities>>;
@@ -142,129 +140,100 @@ interface Searches {
   readonly notes: Promise<Hits>;
 }
 
-/** All that is searched for; whoever needs the hits waits for them. */
-function searchesFor(call: Call, input: Wanted, said: string | undefined): Searches {
-  const text = said?.slice(0, QUERY_CHARACTERS);
-  const sought = (wanted: Omit<SoughtEntities, 'query'>): Promise<Hits> =>
+function startSearches(call: Call, input: ContextRequest, about: string | undefined): Searches {
+  const text = about?.slice(0, QUERY_CHARACTERS);
+  const search = (wanted: Omit<SoughtEntities, 'query'>): Promise<Hits> =>
     text === undefined || isBlank(text) || wanted.limit <= 0
       ? Promise.resolve([])
       : findEntities(call, { ...wanted, query: text });
-  const { include_notes = true, max_notes = MAX_NOTES } = input;
-  const notes = include_notes && max_notes > 0 ? max_notes + MORE : 0;
+  const { notes, artifacts, passages } = limitsOf(input);
+  // One search for artifacts and turns costs as much as a search for either.
+  const entity_types = [...(artifacts > 0 ? ['Artifact' as const] : []), ...(passages > 0 ? ['Turn' as const] : [])];
+  const limit = entity_types.length === 0 ? 0 : Math.min(100, artifacts + passages + 4 * HITS_BEYOND_LIMIT);
   const searches = {
-    inTrajectory: sought(soughtInTrajectory(input)),
-    notes: sought({ entity_types: ['Note'], limit: notes }),
+    inTrajectory: search({ entity_types, trajectory_id: input.trajectory_id, limit }),
+    notes: search({ entity_types: ['Note'], limit: notes > 0 ? notes + HITS_BEYOND_LIMIT : 0 }),
   };
-  // What fails before anyone waits for it is told to whoever does.
+  // A rejection before the first await would count as unhandled; the code that awaits still gets it.
   for (const one of Object.values(searches)) one.catch(() => undefined);
   return searches;
 }
 
-/** Artifacts and turns by one search, which costs as much as one for either. */
-function soughtInTrajectory(input: Wanted): Omit<SoughtEntities, 'query'> {
-  const { trajectory_id, include_artifacts = true, include_history = true } = input;
-  const artifacts = include_artifacts ? (input.max_artifacts ?? 5) : 0;
-  const passages = include_history ? (input.max_passages ?? 10) : 0;
-  const entity_types: ('Artifact' | 'Turn')[] = [];
-  if (artifacts > 0) entity_types.push('Artifact');
-  if (passages > 0) entity_types.push('Turn');
-  const limit = entity_types.length === 0 ? 0 : Math.min(100, artifacts + passages + 4 * MORE);
-  return { entity_types, trajectory_id, limit };
-}
+type Target = Pick<CandidateRef, 'section' | 'entity_type' | 'limit'>;
 
-/** Hits first, then what is newest. */
+const memoryRefs = (target: Target, reason: CandidateRef['reason'], memories: readonly MemoryRef[]): CandidateRef[] =>
+  memories.map(({ memory_id, card_id }) => ({ ...target, id: memory_id, card_id, score: null, reason }));
+
+/** Hits first, then the newest, which a minimum relevance leaves out. */
 function ranked(
-  section: SectionName,
-  entity_type: Found['entity_type'],
+  target: Target,
+  { min_relevance }: ContextRequest,
   hits: Hits,
-  newest: readonly FoundMemory[],
-  limit: number,
-  min_relevance: number | undefined,
-): Found[] {
-  const list: Found[] = hits.map(({ doc, why }) => ({
-    section,
-    entity_type,
-    id: doc.entity_id,
-    card_id: doc.content_id,
-    score: why.score,
-    reason: 'relevant',
-    limit,
-  }));
-  const hit = new Set(hits.map(({ doc }) => doc.content_id));
-  for (const { memory_id, card_id } of min_relevance === undefined ? newest : []) {
-    if (hit.has(card_id)) continue;
-    list.push({ section, entity_type, id: memory_id, card_id, score: null, reason: 'newest', limit });
-  }
-  const isBelow = ({ score }: Found) => score !== null && score < (min_relevance ?? 0);
-  return list.map((one): Found => (isBelow(one) ? { ...one, refused: 'below_min_relevance' } : one));
+  newest: readonly MemoryRef[] = [],
+): CandidateRef[] {
+  const list = hits.map(({ doc, why }): CandidateRef => {
+    const ref = { ...target, id: doc.entity_id, card_id: doc.content_id, score: why.score };
+    const isBelow = why.score < (min_relevance ?? 0);
+    return { ...ref, reason: 'relevant', ...(isBelow ? { refused: 'below_min_relevance' } : {}) };
+  });
+  if (min_relevance !== undefined) return list;
+  const hit = new Set(list.map(({ card_id }) => card_id));
+  const others = newest.filter(({ card_id }) => !hit.has(card_id));
+  return [...list, ...memoryRefs(target, 'newest', others)];
 }
 
-const lookOf = (call: Call, type: 'Artifact' | 'Note', limit: number): MemoryLook => ({
+const filterOf = (call: Call, type: 'Artifact' | 'Note', limit: number): MemoryFilter => ({
   reach: reachOf(call, type),
   limit,
   now: call.driver.now(),
 });
 
-/** Principles are told whether or not they are about the query: they are few, and hold always. */
-async function findNotes(call: Call, query: Query, input: Wanted, found: Promise<Hits>): Promise<Found[]> {
-  const { max_notes: limit = MAX_NOTES, min_relevance } = input;
+/** Principles are few and always hold, so they are shown whether or not the query finds them. */
+async function findNotes({ call, query, input, searches }: Lookup): Promise<CandidateRef[]> {
+  const { notes: limit } = limitsOf(input);
   if (limit === 0) return [];
-  const look = lookOf(call, 'Note', limit);
+  const filter = filterOf(call, 'Note', limit);
   const [hits, principles, learned] = await Promise.all([
-    found,
-    newestPrinciples(query, look),
-    notesLearnedIn(query, input.trajectory_id, look),
+    searches.notes,
+    newestPrinciples(query, filter),
+    notesLearnedIn(query, input.trajectory_id, filter),
   ]);
-  const isPrinciple = ({ doc }: Hits[number]) => doc.abstraction_level === 'L2';
+  const l2 = hits.filter(({ doc }) => doc.abstraction_level === 'L2');
+  const others = hits.filter(({ doc }) => doc.abstraction_level !== 'L2');
   return [
-    ...ranked('principles', 'Note', hits.filter(isPrinciple), principles, limit, min_relevance),
-    ...ranked(
-      'notes',
-      'Note',
-      hits.filter((hit) => !isPrinciple(hit)),
-      learned,
-      limit,
-      min_relevance,
-    ),
+    ...ranked({ section: 'principles', entity_type: 'Note', limit }, input, l2, principles),
+    ...ranked({ section: 'notes', entity_type: 'Note', limit }, input, others, learned),
   ];
 }
 
-async function findArtifacts(call: Call, query: Query, input: Wanted, found: Promise<Hits>): Promise<Found[]> {
-  const { max_artifacts: limit = 5, min_relevance, trajectory_id } = input;
+async function findArtifacts({ call, query, input, searches }: Lookup): Promise<CandidateRef[]> {
+  const { artifacts: limit } = limitsOf(input);
   if (limit === 0) return [];
   const [hits, newest] = await Promise.all([
-    found,
-    newestArtifacts(query, trajectory_id, lookOf(call, 'Artifact', limit)),
+    searches.inTrajectory,
+    newestArtifacts(query, input.trajectory_id, filterOf(call, 'Artifact', limit)),
   ]);
   const own = hits
     .filter(({ doc }) => doc.entity_type === 'artifact')
     .filter(({ doc }) => doc.type !== 'Summary' || doc.abstraction_level !== 'L1')
-    .slice(0, limit + MORE);
-  return ranked('artifacts', 'Artifact', own, newest, limit, min_relevance);
+    .slice(0, limit + HITS_BEYOND_LIMIT);
+  return ranked({ section: 'artifacts', entity_type: 'Artifact', limit }, input, own, newest);
 }
 
-async function findSummaries(call: Call, query: Query, input: Wanted): Promise<Found[]> {
-  const { max_summaries: limit = 5, trajectory_id } = input;
+async function findSummaries({ call, query, input }: Lookup): Promise<CandidateRef[]> {
+  const { summaries: limit } = limitsOf(input);
   if (limit === 0) return [];
-  const newest = await newestSummaries(query, trajectory_id, lookOf(call, 'Artifact', limit));
-  return newest.map(({ memory_id, card_id }) => ({
-    section: 'summaries',
-    entity_type: 'Artifact',
-    id: memory_id,
-    card_id,
-    score: null,
-    reason: 'stands_for_turns',
-    limit,
-  }));
+  const newest = await newestSummaries(query, input.trajectory_id, filterOf(call, 'Artifact', limit));
+  return memoryRefs({ section: 'summaries', entity_type: 'Artifact', limit }, 'stands_for_turns', newest);
 }
 
-/** Earlier turns that the query is about. What the user says now was maybe said before: that tells nothing. */
-async function findTurns(input: Wanted, found: Promise<Hits>, turns: readonly TurnCard[]): Promise<Found[]> {
-  const { max_passages: limit = 10, min_relevance } = input;
+/** Earlier turns about the query. The latest is left out: it is often the user input itself. */
+async function findPassages({ input, searches, turns }: Lookup): Promise<CandidateRef[]> {
+  const { passages: limit } = limitsOf(input);
   if (limit === 0) return [];
   const latest = turns.at(-1)?.card_id;
-  const hits = (await found)
+  const hits = (await searches.inTrajectory)
     .filter(({ doc }) => doc.entity_type === 'turn' && doc.content_id !== latest)
-    .slice(0, limit + MORE);
-  return ranked('passages', 'Turn', hits, [], limit, min_relevance);
+    .slice(0, limit + HITS_BEYOND_LIMIT);
+  return ranked({ section: 'passages', entity_type: 'Turn', limit }, input, hits);
 }

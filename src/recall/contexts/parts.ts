@@ -1,4 +1,4 @@
-/** The parts of a context, made from cards: the same for one that is assembled and one that is replayed. */
+/** Makes the parts of a context from cards, alike for assembly and replay. */
 import { setImmediate } from 'node:timers/promises';
 import type { Query } from '../../driver/index.js';
 import { inChunks } from '../../engine/index.js';
@@ -10,16 +10,16 @@ import type { TurnMetadata } from '../../memory/sql.js';
 import { charactersWithin, countTokens, parseDate } from '../../text/index.js';
 import type { Meter } from '../windows/assembly.js';
 import { type Conflict, calledBy } from '../windows/conflicts.js';
-import { saidText } from '../windows/content.js';
+import { contentText } from '../windows/content.js';
 import type { TurnCard } from '../windows/turns.js';
 import { titleBeside, type WindowPart } from '../windows/window.js';
 import type { SectionName } from './model.js';
 import type { MemoryName } from './sources.js';
 
-/** As `remember` takes them; what else is called a speaker is no name. */
+/** The limit of `remember`; a longer speaker or time is no name or time. */
 const LONGEST_NAME = 200;
-/** Others get their turn after so many characters. */
-const CHARACTERS_AT_A_TIME = 32_768;
+/** Characters counted between two cooperative yields. */
+const CHARACTERS_PER_YIELD = 32_768;
 
 export function newMeter(): Meter {
   let since = 0;
@@ -27,7 +27,7 @@ export function newMeter(): Meter {
     count: async (text, at_most) => {
       if (text === '') return 0;
       since += text.length;
-      if (since > CHARACTERS_AT_A_TIME) {
+      if (since > CHARACTERS_PER_YIELD) {
         since = 0;
         await setImmediate();
       }
@@ -37,36 +37,35 @@ export function newMeter(): Meter {
   };
 }
 
-const contentOf = ({ content }: CardRow): Json => JSON.parse(content ?? 'null') as Json;
+const contentOf = ({ content }: Pick<CardRow, 'content'>): Json => JSON.parse(content ?? 'null') as Json;
 
 export function turnCardOf(row: CardRow): TurnCard {
   const kept = JSON.parse(row.metadata ?? '{}') as Partial<TurnMetadata>;
-  const named = kept.metadata?.tool_call_id;
+  const tool_call_id = kept.metadata?.tool_call_id;
   return {
     card_id: row.card_id,
     role: kept.role ?? 'user',
     content: contentOf(row),
     tool_calls: row.tool_calls === null ? null : asList(JSON.parse(row.tool_calls) as Json),
     tool_results: kept.tool_results === undefined ? null : asList(kept.tool_results),
-    tool_call_id: typeof named === 'string' ? named : null,
+    tool_call_id: typeof tool_call_id === 'string' ? tool_call_id : null,
     created_at: row.created_at,
   };
 }
 
-/** A text that the request brought, or that its profile has. */
+/** A text of the request or the prompt of its profile. */
 export const givenPart = (section: SectionName, row: Pick<CardRow, 'content'>): WindowPart => {
-  const content = JSON.parse(row.content ?? 'null') as Json;
+  const content = contentOf(row);
   return { section, title: '', type: '', text: section === 'profile' ? promptOf(content) : textOf(content) };
 };
 
-/** What `remember` notes is called by its first sentence, which is not told twice. */
+/** A note of `remember` is named by its first sentence, which is not repeated. */
 export const memoryPart = (section: SectionName, row: CardRow, named: MemoryName | undefined): WindowPart => {
-  const text = saidText(contentOf(row));
-  const title = [titleBeside(named?.name ?? '', text), ...whoAndWhen(named)].filter((part) => part !== '');
+  const text = contentText(contentOf(row));
+  const title = [titleBeside(named?.name ?? '', text), ...speakerAndTime(named)].filter((part) => part !== '');
   return { section, title: title.join(', '), type: named?.type ?? '', text };
 };
 
-/** How others in the window name it that contradict it. */
 export const conflictOf = (
   row: CardRow,
   named: MemoryName | undefined,
@@ -77,23 +76,23 @@ export const conflictOf = (
   return { called: calledBy(named?.name, text), with: others, at: parseDate(occurred_at) ?? row.created_at };
 };
 
-/** Who said it, and when it was, as far as that was told: without it the same words of two people are one. */
-function whoAndWhen(named: MemoryName | undefined): string[] {
+/** Speaker and time, if known: without them the same words of two people would look like one. */
+function speakerAndTime(named: MemoryName | undefined): string[] {
   const { speaker, occurred_at } = JSON.parse(named?.metadata ?? '{}') as JsonObject;
   const isShort = (given: Json | undefined): given is string =>
     typeof given === 'string' && given.length <= LONGEST_NAME;
   return [...(isShort(speaker) ? [`by ${speaker}`] : []), ...(isShort(occurred_at) ? [occurred_at] : [])];
 }
 
-/** A turn that is shown apart from the conversation: who said it, and when. */
+/** A turn shown apart from the conversation, titled with its speaker and time. */
 export function passagePart(row: CardRow): WindowPart {
   const { metadata = {}, role } = JSON.parse(row.metadata ?? '{}') as Partial<TurnMetadata>;
   const speaker = typeof metadata.speaker === 'string' ? metadata.speaker : (role ?? 'user');
   const when = typeof metadata.occurred_at === 'string' ? metadata.occurred_at : toIso(row.created_at);
-  return { section: 'passages', title: `${speaker}, ${when}`, type: '', text: saidText(contentOf(row)) };
+  return { section: 'passages', title: `${speaker}, ${when}`, type: '', text: contentText(contentOf(row)) };
 }
 
-/** Cards by their ids, those that are still there. */
+/** Cards by id, without erased ones. */
 export async function cardsOf(query: Query, card_ids: readonly string[]): Promise<Map<string, CardRow>> {
   const found = new Map<string, CardRow>();
   const read = async (ids: readonly string[]) => [...(await findCards(query, ids)).values()];

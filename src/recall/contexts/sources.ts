@@ -1,23 +1,23 @@
-/** Where the parts of a context are found without a search: open scopes, principles, summaries, the newest of a trajectory. */
+/** Lookups of a context without a search: open scopes, principles, summaries, the newest memories of a trajectory. */
 import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { Reach } from '../../engine/sql.js';
 import type { EdgeType } from '../../memory/contract.js';
 import { ENDS_OF_EDGE, endsAmong } from '../../memory/index.js';
 import { artifactsWithin, heldAt, livesAt, notesWithin, versionNotSuperseded } from '../../memory/sql.js';
 
-/** An artifact or note, by the version that holds now. */
-export interface FoundMemory {
+/** An artifact or note and the card of its current version. */
+export interface MemoryRef {
   readonly memory_id: string;
   readonly card_id: string;
 }
 
-export interface MemoryLook {
+export interface MemoryFilter {
   readonly reach: Reach | undefined;
   readonly limit: number;
   readonly now: number;
 }
 
-/** SQLite keeps no statistics, and would take another index of these. */
+/** Without statistics SQLite would choose another index. */
 const abstracted: Sql = byDialect({
   sqlite: sql`memory_versions v INDEXED BY memory_abstracted`,
   postgres: sql`memory_versions v`,
@@ -28,46 +28,46 @@ const ofTrajectory: Sql = byDialect({
   postgres: sql`memory_versions v`,
 });
 
-const holds = ({ reach, now }: MemoryLook, kind: 'artifact' | 'note'): Sql => {
+const isCurrent = ({ reach, now }: MemoryFilter, kind: 'artifact' | 'note'): Sql => {
   const within = kind === 'artifact' ? artifactsWithin : notesWithin;
   const reached = reach ? sql` AND ${within(reach)}` : sql``;
   return sql`${heldAt(undefined)} AND ${livesAt(now)} AND ${versionNotSuperseded(now)}${reached}`;
 };
 
-/** Notes of level L2, the newest first. */
-export function newestPrinciples(query: Query, look: MemoryLook): Promise<FoundMemory[]> {
-  return query.all<FoundMemory>(
+/** Notes of level L2, newest first. */
+export function newestPrinciples(query: Query, filter: MemoryFilter): Promise<MemoryRef[]> {
+  return query.all<MemoryRef>(
     sql`SELECT v.memory_id, v.card_id FROM ${abstracted}
         WHERE v.tenant_id = ${TENANT} AND v.kind = 'note' AND v.abstraction_level = 'L2'
-          AND v.abstraction_level <> 'L0' AND v.trajectory_id IS NULL AND ${holds(look, 'note')}
-        ORDER BY v.recorded_at DESC, v.memory_id DESC LIMIT ${look.limit}`,
+          AND v.abstraction_level <> 'L0' AND v.trajectory_id IS NULL AND ${isCurrent(filter, 'note')}
+        ORDER BY v.recorded_at DESC, v.memory_id DESC LIMIT ${filter.limit}`,
   );
 }
 
-/** Summaries of a trajectory, the newest first. */
-export function newestSummaries(query: Query, trajectory_id: string, look: MemoryLook): Promise<FoundMemory[]> {
-  return query.all<FoundMemory>(
+/** Summaries of a trajectory, newest first. */
+export function newestSummaries(query: Query, trajectory_id: string, filter: MemoryFilter): Promise<MemoryRef[]> {
+  return query.all<MemoryRef>(
     sql`SELECT v.memory_id, v.card_id FROM ${abstracted}
         WHERE v.tenant_id = ${TENANT} AND v.kind = 'artifact' AND v.abstraction_level = 'L1'
           AND v.abstraction_level <> 'L0' AND v.trajectory_id = ${trajectory_id} AND v.type = 'Summary'
-          AND ${holds(look, 'artifact')}
-        ORDER BY v.recorded_at DESC, v.memory_id DESC LIMIT ${look.limit}`,
+          AND ${isCurrent(filter, 'artifact')}
+        ORDER BY v.recorded_at DESC, v.memory_id DESC LIMIT ${filter.limit}`,
   );
 }
 
-/** Artifacts of a trajectory that are no summaries, the newest first. */
-export function newestArtifacts(query: Query, trajectory_id: string, look: MemoryLook): Promise<FoundMemory[]> {
-  return query.all<FoundMemory>(
+/** Artifacts of a trajectory other than summaries, newest first. */
+export function newestArtifacts(query: Query, trajectory_id: string, filter: MemoryFilter): Promise<MemoryRef[]> {
+  return query.all<MemoryRef>(
     sql`SELECT v.memory_id, v.card_id FROM ${ofTrajectory}
         WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ${trajectory_id} AND v.kind = 'artifact'
-          AND NOT (v.type = 'Summary' AND v.abstraction_level = 'L1') AND ${holds(look, 'artifact')}
-        ORDER BY v.memory_id DESC LIMIT ${look.limit}`,
+          AND NOT (v.type = 'Summary' AND v.abstraction_level = 'L1') AND ${isCurrent(filter, 'artifact')}
+        ORDER BY v.memory_id DESC LIMIT ${filter.limit}`,
   );
 }
 
-/** Notes other than principles that were learned in a trajectory, the newest first. */
-export function notesLearnedIn(query: Query, trajectory_id: string, look: MemoryLook): Promise<FoundMemory[]> {
-  return query.all<FoundMemory>(
+/** Notes other than principles that were derived from a trajectory, newest first. */
+export function notesLearnedIn(query: Query, trajectory_id: string, filter: MemoryFilter): Promise<MemoryRef[]> {
+  return query.all<MemoryRef>(
     sql`SELECT v.memory_id, v.card_id FROM (
           SELECT DISTINCT o.entity_id AS note_id FROM ${endsAmong([trajectory_id], sql` AND l.edge_type = 'DerivedFrom'`)}
           CROSS JOIN ${ENDS_OF_EDGE}
@@ -76,12 +76,12 @@ export function notesLearnedIn(query: Query, trajectory_id: string, look: Memory
             AND p.position > 1 AND p.deleted_at IS NULL
         ) n CROSS JOIN memory_versions v
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = n.note_id AND v.abstraction_level <> 'L2'
-          AND ${holds(look, 'note')}
-        ORDER BY v.memory_id DESC LIMIT ${look.limit}`,
+          AND ${isCurrent(filter, 'note')}
+        ORDER BY v.memory_id DESC LIMIT ${filter.limit}`,
   );
 }
 
-export interface MemoryName extends FoundMemory {
+export interface MemoryName extends MemoryRef {
   readonly kind: 'artifact' | 'note';
   readonly type: string;
   readonly name: string | null;
@@ -89,8 +89,8 @@ export interface MemoryName extends FoundMemory {
   readonly abstraction_level: string;
 }
 
-/** What versions are called, by the cards that have their content. */
-export async function namesOf(query: Query, found: readonly FoundMemory[]): Promise<Map<string, MemoryName>> {
+/** Names of versions, by the cards that hold their content. */
+export async function namesOf(query: Query, found: readonly MemoryRef[]): Promise<Map<string, MemoryName>> {
   if (found.length === 0) return new Map();
   const ids = found.map(({ memory_id }) => memory_id);
   const cards = found.map(({ card_id }) => card_id);
@@ -101,45 +101,42 @@ export async function namesOf(query: Query, found: readonly FoundMemory[]): Prom
   return new Map(rows.map((row) => [row.card_id, row]));
 }
 
-/** The first of an edge, and one of the others. */
-export interface Tie {
+/** The first participant of an edge, and one of the others. */
+export interface EdgeEnds {
   readonly one: string;
   readonly other: string;
 }
 
-/** Edges of a type that lead from some of these to some of those. */
-export async function tiesAmong(
+const edgesFrom = (edge_type: EdgeType, from: readonly string[]): Sql =>
+  sql`FROM ${endsAmong(from, sql` AND l.edge_type = ${edge_type}`)} CROSS JOIN ${ENDS_OF_EDGE}
+      WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position > 1
+        AND p.tenant_id = ${TENANT} AND p.entity_id = ANY(${from}) AND p.edge_type = ${edge_type}
+        AND p.position = 1 AND p.deleted_at IS NULL`;
+
+/** Edges of a type between two sets of ids. */
+export async function edgesAmong(
   query: Query,
   edge_type: EdgeType,
   from: readonly string[],
   to: readonly string[],
-): Promise<Tie[]> {
+): Promise<EdgeEnds[]> {
   if (from.length === 0 || to.length === 0) return [];
-  return query.all<Tie>(
-    sql`SELECT p.entity_id AS one, o.entity_id AS other
-        FROM ${endsAmong(from, sql` AND l.edge_type = ${edge_type}`)} CROSS JOIN ${ENDS_OF_EDGE}
-        WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position > 1
-          AND p.tenant_id = ${TENANT} AND p.entity_id = ANY(${from}) AND p.edge_type = ${edge_type}
-          AND p.position = 1 AND p.deleted_at IS NULL AND o.entity_id = ANY(${to})`,
+  return query.all<EdgeEnds>(
+    sql`SELECT p.entity_id AS one, o.entity_id AS other ${edgesFrom(edge_type, from)} AND o.entity_id = ANY(${to})`,
   );
 }
 
-/** From how many things each of these summaries was made. */
+/** The number of distinct sources of each summary. */
 export async function sourceCounts(query: Query, summary_ids: readonly string[]): Promise<Map<string, number>> {
   if (summary_ids.length === 0) return new Map();
   const rows = await query.all<{ summary_id: string; sources: number }>(
     sql`SELECT p.entity_id AS summary_id, COUNT(DISTINCT o.entity_id) AS sources
-        FROM ${endsAmong(summary_ids, sql` AND l.edge_type = 'SynthesizedFrom'`)} CROSS JOIN ${ENDS_OF_EDGE}
-        WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position > 1
-          AND p.tenant_id = ${TENANT} AND p.entity_id = ANY(${summary_ids}) AND p.edge_type = 'SynthesizedFrom'
-          AND p.position = 1 AND p.deleted_at IS NULL
-        GROUP BY p.entity_id`,
+        ${edgesFrom('SynthesizedFrom', summary_ids)} GROUP BY p.entity_id`,
   );
   return new Map(rows.map(({ summary_id, sources }) => [summary_id, sources]));
 }
 
-/** A scope whose turns may be shown. */
-export interface ScopePlace {
+export interface ScopeBox {
   readonly scope_id: string;
   readonly box_id: string;
   readonly created_at: number;
@@ -147,26 +144,26 @@ export interface ScopePlace {
 
 const openScopes: Sql = byDialect({ sqlite: sql`scopes s INDEXED BY scopes_open`, postgres: sql`scopes s` });
 
-/** The open scopes of a trajectory, the newest first, behind one of them. */
+/** A page of the open scopes of a trajectory, newest first. */
 export function newestScopes(
   query: Query,
   trajectory_id: string,
-  before: ScopePlace | undefined,
+  before: ScopeBox | undefined,
   limit: number,
-): Promise<ScopePlace[]> {
-  const behind = before
+): Promise<ScopeBox[]> {
+  const after = before
     ? sql`AND (s.created_at < ${before.created_at} OR (s.created_at = ${before.created_at} AND s.scope_id < ${before.scope_id}))`
     : sql``;
-  return query.all<ScopePlace>(
+  return query.all<ScopeBox>(
     sql`SELECT s.scope_id, s.box_id, s.created_at FROM ${openScopes}
-        WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ${trajectory_id} AND s.closed_at IS NULL ${behind}
+        WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ${trajectory_id} AND s.closed_at IS NULL ${after}
         ORDER BY s.created_at DESC, s.scope_id DESC LIMIT ${limit}`,
   );
 }
 
-/** A scope and those around it that are open, the inmost first. */
-export function scopesAround(query: Query, scope_id: string): Promise<ScopePlace[]> {
-  return query.all<ScopePlace>(
+/** A scope and its open ancestors, innermost first. */
+export function scopesAround(query: Query, scope_id: string): Promise<ScopeBox[]> {
+  return query.all<ScopeBox>(
     sql`WITH RECURSIVE around(scope_id, depth) AS (
           SELECT s.scope_id, 0 FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = ${scope_id}
           UNION ALL
@@ -178,7 +175,7 @@ export function scopesAround(query: Query, scope_id: string): Promise<ScopePlace
   );
 }
 
-/** How many turns the open scopes of a trajectory have. */
+/** The number of turns in the open scopes of a trajectory. */
 export async function turnsIn(query: Query, trajectory_id: string): Promise<number> {
   const row = await query.get<{ turns: number | null }>(
     sql`SELECT CAST(SUM(b.length) AS BIGINT) AS turns FROM ${openScopes} CROSS JOIN boxes b

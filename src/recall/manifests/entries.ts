@@ -1,14 +1,15 @@
-/** How the record of a context is stored: as lists, with turns that follow each other by their places in their box. */
+/** The stored form of a context's entries: arrays, with consecutive turns as runs of box positions. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
+import type { BoxRow } from '../../facts/sql.js';
 import type { ContextEntry } from '../contexts/model.js';
 
-/** Where a turn stands. A box never gives a position to another card, so it says which card it was. */
-export interface TurnPlace {
+/** A box never reuses a position, so it identifies the card. */
+export interface TurnPosition {
   readonly box_id: string;
   readonly position: number;
 }
 
-/** One entry, without the names of its members, which would be most of it. */
+/** One entry without member names, which would take most of the space. */
 type Single = [
   ContextEntry['action'],
   ContextEntry['section'],
@@ -25,9 +26,9 @@ type Single = [
 ];
 
 /**
- * Turns that follow each other and fared alike: a context has hundreds of them, the next one almost the same, and their
- * ids would soon be more than all that was said. Behind the mark: action, reason, by, the first place in the context, the
- * box, the first position in it, and the tokens of each.
+ * Consecutive turns with the same fate. A context has hundreds, mostly the same as the one before, and their ids would soon
+ * take more space than the conversation. After the mark: action, reason, by, the first place in the context, the box, the
+ * first position in it, and the tokens of each.
  */
 type Run = [
   typeof RUN,
@@ -50,8 +51,7 @@ const mayRun = (entry: ContextEntry): boolean =>
   entry.score === null &&
   entry.kept_characters === null;
 
-/** Whether an entry is the next of a run. */
-function continues(run: Run, { action, reason, by, place }: ContextEntry, at: TurnPlace): boolean {
+function continues(run: Run, { action, reason, by, place }: ContextEntry, at: TurnPosition): boolean {
   const [, its_action, its_reason, its_by, its_place, box_id, first, tokens] = run;
   return (
     action === its_action &&
@@ -78,10 +78,10 @@ const singleOf = (e: ContextEntry): Single => [
   ...(e.contradicts ? ([e.contradicts] as const) : ([] as const)),
 ];
 
-export function entriesToText(entries: readonly ContextEntry[], places: ReadonlyMap<string, TurnPlace>): string {
+export function entriesToText(entries: readonly ContextEntry[], positions: ReadonlyMap<string, TurnPosition>): string {
   const list: (Single | Run)[] = [];
   for (const entry of entries) {
-    const at = mayRun(entry) ? places.get(entry.card_id) : undefined;
+    const at = mayRun(entry) ? positions.get(entry.card_id) : undefined;
     if (!at) {
       list.push(singleOf(entry));
       continue;
@@ -99,23 +99,10 @@ export function entriesToText(entries: readonly ContextEntry[], places: Readonly
 
 const toEntry = ([action, section, reason, entity_type, id, card_id, ...rest]: Single): ContextEntry => {
   const [tokens, score, place, kept_characters, by, contradicts] = rest;
-  return {
-    action,
-    section,
-    reason,
-    entity_type,
-    id,
-    card_id: card_id ?? id,
-    tokens,
-    score,
-    place,
-    kept_characters,
-    by,
-    ...(contradicts ? { contradicts } : {}),
-  };
+  const facts = { action, section, reason, entity_type, id, card_id: card_id ?? id };
+  return { ...facts, tokens, score, place, kept_characters, by, ...(contradicts ? { contradicts } : {}) };
 };
 
-/** The entries of a stored record, in order. */
 export async function readEntries(query: Query, text: string): Promise<ContextEntry[]> {
   const entries: ContextEntry[] = [];
   for (const one of JSON.parse(text) as (Single | Run)[]) {
@@ -128,27 +115,18 @@ export async function readEntries(query: Query, text: string): Promise<ContextEn
 async function entriesOfRun(query: Query, run: Run): Promise<ContextEntry[]> {
   const [, action, reason, by, place, box_id, first, tokens] = run;
   const card_ids = await cardsAt(query, box_id, first, first + tokens.length - 1);
-  return card_ids.map((card_id, i) => ({
-    action,
-    section: 'turns',
-    reason,
-    entity_type: 'Turn',
-    id: card_id,
-    card_id,
-    tokens: tokens[i]!,
-    score: null,
-    place: place === null ? null : place + i,
-    kept_characters: null,
-    by,
-  }));
+  return card_ids.map((card_id, i) => {
+    const at = place === null ? null : place + i;
+    return toEntry([action, 'turns', reason, 'Turn', card_id, null, tokens[i]!, null, at, null, by]);
+  });
 }
 
-/** The cards between two positions of a box, also those that it has from its base, whether or not they are in it still. */
+/** The cards between two positions of a box, including those of its base boxes and those removed since. */
 async function cardsAt(query: Query, box_id: string, first: number, last: number): Promise<string[]> {
-  const stretches: string[][] = [];
+  const found: string[] = [];
   let until = last;
   for (let at: string | null = box_id; at !== null && until >= first; ) {
-    const box: Base | undefined = await query.get<Base>(
+    const box: Pick<BoxRow, 'base_box_id' | 'base_position'> | undefined = await query.get(
       sql`SELECT base_box_id, base_position FROM boxes WHERE tenant_id = ${TENANT} AND box_id = ${at}`,
     );
     const from = Math.max(first, box?.base_position ?? first);
@@ -157,26 +135,20 @@ async function cardsAt(query: Query, box_id: string, first: number, last: number
           WHERE tenant_id = ${TENANT} AND box_id = ${at} AND position >= ${from} AND position <= ${until}
           ORDER BY position`,
     );
-    stretches.unshift(rows.map(({ card_id }) => card_id));
+    found.unshift(...rows.map(({ card_id }) => card_id));
     until = from - 1;
     at = box?.base_box_id ?? null;
   }
-  const found = stretches.flat();
   if (found.length === last - first + 1) return found;
-  throw new Error(`box ${box_id} lacks entries between ${first} and ${last}, which were in a context`);
+  throw new Error(`box ${box_id} lacks entries between ${first} and ${last} that a manifest refers to`);
 }
 
-interface Base {
-  readonly base_box_id: string | null;
-  readonly base_position: number | null;
-}
-
-/** The cards that stand in a context apart from its turns, in the order of their ids. */
+/** The cards shown outside the section `turns`, ordered by id. */
 export const cardsShownBy = (entries: readonly Pick<ContextEntry, 'place' | 'section' | 'card_id'>[]): string[] => {
   const shown = entries.filter(({ place, section }) => place !== null && section !== 'turns');
   return [...new Set(shown.map(({ card_id }) => card_id))].sort();
 };
 
-/** The same of a stored record. */
+/** The same for stored entries. */
 export const cardsShownIn = (text: string): string[] =>
   cardsShownBy((JSON.parse(text) as (Single | Run)[]).flatMap((one) => (isRun(one) ? [] : toEntry(one))));

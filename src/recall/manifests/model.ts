@@ -1,17 +1,16 @@
-/** A manifest: the record of a context, by ids, numbers and a hash. It keeps no content, and keeps none alive. */
+/** A manifest records a context by ids, numbers and a hash. It holds no content and keeps none alive. */
 import { z } from 'zod';
 import { instant, jsonObject, jsonValue } from '../../kernel/contract.js';
 import { contextEntry, contextFormat, contextSection, renderedContext } from '../contexts/model.js';
 
-/** How many cards a context has at most, before those that come twice are left out. */
+/** Maximum cards of a context, before duplicates are removed. */
 export const MAX_CONTEXT_CARDS = 100_000;
 
 export const manifestKind = z
   .enum(['assembly', 'packing'])
-  .describe('assembly: by context.assemble. packing: a sealed box that was packed for an agent');
+  .describe('assembly: made by context.assemble. packing: a sealed box that was packed for an agent');
 export type ManifestKind = z.output<typeof manifestKind>;
 
-/** What lists show. */
 export const manifestSummary = z
   .object({
     manifest_id: z.string(),
@@ -19,8 +18,8 @@ export const manifestSummary = z
     trajectory_id: z.string().nullable(),
     scope_id: z.string().nullable(),
     agent_turn_id: z.string().nullable(),
-    agent_id: z.string().nullable().describe('Whose context it is'),
-    box_id: z.string().nullable().describe('Of a packing: the box with all that went in'),
+    agent_id: z.string().nullable().describe('The agent that the context was made for'),
+    box_id: z.string().nullable().describe('The box of a packing, with all its cards'),
     format: contextFormat.nullable(),
     token_budget: z.int().nullable(),
     token_count: z.int().nullable(),
@@ -32,15 +31,15 @@ export type ManifestSummary = z.output<typeof manifestSummary>;
 
 export const manifest = manifestSummary
   .extend({
-    parameters: jsonObject.describe('How it was asked for; texts by the cards that have them'),
+    parameters: jsonObject.describe('The parameters of the request; texts as ids of their cards'),
     sections: z.array(contextSection),
-    entries: z.array(contextEntry).describe('Every card that was considered; of a packing its first 1,000'),
+    entries: z.array(contextEntry).describe('Every candidate; for a packing its first 1,000 cards'),
     entries_total: z.int(),
     content_hash: z
       .string()
       .nullable()
       .describe(
-        'Of what was rendered; keyed where that can no longer be replayed. Null for a packing of more than 1,000 cards or 4 MiB, or without one of its cards',
+        'SHA-256 of the rendering; a keyed hash if it can no longer be replayed. Null for a packing with more than 1,000 cards or 4 MiB, or with an erased card',
       ),
   })
   .meta({ id: 'Manifest' });
@@ -52,7 +51,7 @@ export const replayedContext = z
     kind: manifestKind,
     ...renderedContext,
     format: contextFormat.nullable().describe('Null for a packing'),
-    cards: z.array(jsonValue).nullable().describe('Of a packing: the cards as they stand in the box'),
+    cards: z.array(jsonValue).nullable().describe('The cards of a packing, in box order'),
     token_count: z.int().nullable(),
   })
   .meta({ id: 'ReplayedContext' });
@@ -64,12 +63,12 @@ export const manifestDiff = z
   .object({
     manifest_id: z.string(),
     against: z.string(),
-    same: z.boolean().describe('Whether both rendered the same bytes'),
-    came_in: z.array(contextEntry).describe('In this context, and not in the other; at most 1,000'),
-    went_out: z.array(contextEntry).describe('In the other, and not in this one; at most 1,000'),
+    same: z.boolean().describe('Whether both contexts rendered the same bytes'),
+    came_in: z.array(contextEntry).describe('In this context but not in the other; at most 1,000'),
+    went_out: z.array(contextEntry).describe('In the other context but not in this one; at most 1,000'),
     changed: z
       .array(changedEntry)
-      .describe('In both, at another place, in another section, cut otherwise or for another reason; at most 1,000'),
+      .describe('In both, with another rank, section, cut, reason or contradiction; at most 1,000'),
     tokens: z.object({ before: z.int().nullable(), after: z.int().nullable() }),
   })
   .meta({ id: 'ManifestDiff' });

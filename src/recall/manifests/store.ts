@@ -1,4 +1,4 @@
-/** manifests and manifest_cards: the record of every context, and which contexts a card was in. */
+/** Tables manifests, manifest_cards and manifest_turns: the record of every context, and which contexts showed a card. */
 import {
   byDialect,
   join,
@@ -14,10 +14,10 @@ import {
 import { type Reach, trajectoryHolder, within } from '../../engine/sql.js';
 import { visibleBox } from '../../facts/sql.js';
 import type { ContextEntry, ContextFormat } from '../contexts/model.js';
-import { cardsShownBy, cardsShownIn, entriesToText, type TurnPlace } from './entries.js';
+import { cardsShownBy, cardsShownIn, entriesToText, type TurnPosition } from './entries.js';
 import type { ManifestKind } from './model.js';
 
-export interface ManifestRow {
+export interface ManifestSummaryRow {
   readonly manifest_id: string;
   readonly kind: ManifestKind;
   readonly trajectory_id: string | null;
@@ -29,34 +29,36 @@ export interface ManifestRow {
   readonly token_budget: number | null;
   readonly token_count: number | null;
   readonly truncated: number | null;
+  readonly created_at: number;
+}
+
+export interface ManifestRow extends ManifestSummaryRow {
   readonly parameters: string;
   /** Null for a packing: its box has them. */
   readonly entries: string | null;
-  /** Ids of the cards with the texts of the request. */
+  /** JSON of the ids of the cards with the texts of the request. */
   readonly request_card_ids: string | null;
-  /** JSON of the places of the turns that it shows. */
+  /** JSON of the ranges of the turns that it shows. */
   readonly turn_ranges: string | null;
   /** Keyed. Null for a packing. */
   readonly content_hash: string | null;
   readonly held_by: string | null;
-  readonly created_at: number;
 }
 
-/** Its entries and turns come beside it. */
 export type NewManifest = Omit<ManifestRow, 'entries' | 'turn_ranges'>;
 
-/** Turns that follow each other in a box, both ends included. */
+/** Consecutive turns of a box, both ends included. */
 export interface TurnRange {
   readonly box_id: string;
   readonly first: number;
   readonly last: number;
 }
 
-export interface ManifestContent {
+interface ManifestContent {
   readonly entries: readonly ContextEntry[];
   readonly turns: readonly TurnRange[];
-  /** Of the turns among the entries, by their ids. */
-  readonly places: ReadonlyMap<string, TurnPlace>;
+  /** Positions of the turns among the entries, by card. */
+  readonly positions: ReadonlyMap<string, TurnPosition>;
 }
 
 const manifestsTable: Table = {
@@ -100,35 +102,20 @@ const cardsTable: Table = {
   columns: { tenant_id: 'text', card_id: 'text', manifest_id: 'text' },
 };
 
-/** A packing has nothing beside it: all is in its box. */
+/** `content` is null for a packing: its box holds everything. */
 export async function insertManifest(tx: Tx, row: NewManifest, content: ManifestContent | null): Promise<void> {
-  await tx.insert(manifestsTable, [
-    [
-      tx.tenant,
-      row.manifest_id,
-      row.kind,
-      row.trajectory_id,
-      row.scope_id,
-      row.agent_turn_id,
-      row.agent_id,
-      row.box_id,
-      row.format,
-      row.token_budget,
-      row.token_count,
-      row.truncated,
-      row.parameters,
-      content && entriesToText(content.entries, content.places),
-      content && JSON.stringify(content.turns),
-      row.request_card_ids,
-      row.content_hash,
-      row.held_by,
-      row.created_at,
-    ],
-  ]);
+  const stored: ManifestRow = {
+    ...row,
+    entries: content && entriesToText(content.entries, content.positions),
+    turn_ranges: content && JSON.stringify(content.turns),
+  };
+  const [, ...columns] = Object.keys(manifestsTable.columns) as [string, ...(keyof ManifestRow)[]];
+  await tx.insert(manifestsTable, [[tx.tenant, ...columns.map((column) => stored[column])]]);
   if (content === null) return;
+  const card_ids = cardsShownBy(content.entries);
   await tx.insert(
     cardsTable,
-    cardsShownBy(content.entries).map((card_id) => [tx.tenant, card_id, row.manifest_id]),
+    card_ids.map((card_id) => [tx.tenant, card_id, row.manifest_id]),
   );
   await tx.insert(
     turnsTable,
@@ -136,33 +123,32 @@ export async function insertManifest(tx: Tx, row: NewManifest, content: Manifest
   );
 }
 
-const COLUMNS: Sql = sql`m.manifest_id, m.kind, m.trajectory_id, m.scope_id, m.agent_turn_id, m.agent_id, m.box_id, m.format,
-  m.token_budget, m.token_count, m.truncated, m.parameters, m.entries, m.turn_ranges, m.request_card_ids, m.content_hash, m.held_by,
-  m.created_at`;
+const SUMMARY_COLUMNS: Sql = sql`m.manifest_id, m.kind, m.trajectory_id, m.scope_id, m.agent_turn_id, m.agent_id, m.box_id,
+  m.format, m.token_budget, m.token_count, m.truncated, m.created_at`;
 
-/** Those of a deleted trajectory are gone with it, though they may still be there for a moment. */
-const there = (): Sql =>
+/** Hides the manifests of a deleted trajectory until they are erased. */
+const notDeleted = (): Sql =>
   sql`(m.trajectory_id IS NULL OR NOT EXISTS (SELECT 1 FROM endings x
     WHERE x.tenant_id = ${TENANT} AND x.holder = ${trajectoryHolder('')} || m.trajectory_id))`;
 
 export function findManifest(query: Query, manifest_id: string): Promise<ManifestRow | undefined> {
   return query.get<ManifestRow>(
-    sql`SELECT ${COLUMNS} FROM manifests m
-        WHERE m.tenant_id = ${TENANT} AND m.manifest_id = ${manifest_id} AND ${there()}`,
+    sql`SELECT ${SUMMARY_COLUMNS}, m.parameters, m.entries, m.turn_ranges, m.request_card_ids, m.content_hash, m.held_by
+        FROM manifests m
+        WHERE m.tenant_id = ${TENANT} AND m.manifest_id = ${manifest_id} AND ${notDeleted()}`,
   );
 }
 
-/** Who looks: an agent sees packed contexts by their boxes, and no more than it reaches. */
-export interface ManifestViewer {
+/** An agent sees packed contexts whose boxes it may see, and only those within its reach. */
+interface ManifestViewer {
   readonly agent_id: string;
   readonly reach: Reach | undefined;
 }
 
-export interface ManifestFilter {
+interface ManifestFilter {
   readonly trajectory_id?: string | undefined;
   readonly scope_id?: string | undefined;
   readonly agent_turn_id?: string | undefined;
-  /** Any of these. */
   readonly card_ids?: readonly string[] | undefined;
   readonly kind?: ManifestKind | undefined;
   readonly viewer: ManifestViewer | undefined;
@@ -172,16 +158,13 @@ const boxShown = (agent_id: string): Sql =>
   sql`(m.kind <> 'packing' OR EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${TENANT} AND b.box_id = m.box_id
     AND ${visibleBox(agent_id)}))`;
 
-/** SQLite would rather walk a whole box than look for the card. */
+/** Without the hint SQLite scans a whole box instead of looking up the card. */
 const entriesByCard: Sql = byDialect({
   sqlite: sql`box_entries e INDEXED BY box_entries_by_card`,
   postgres: sql`box_entries e`,
 });
 
-/**
- * The contexts that any of these cards was in: assembled ones by their cards, or as a turn of a box or of one that was forked
- * from it, and packed ones by their boxes.
- */
+/** Contexts that showed any of the cards: by card, as a turn of a box or of a fork of it, or packed in a box. */
 export const withCard = (card_ids: readonly string[]): Sql =>
   sql`m.manifest_id IN (
     WITH RECURSIVE held(box_id, position) AS (
@@ -200,7 +183,7 @@ export const withCard = (card_ids: readonly string[]): Sql =>
       WHERE p.tenant_id = ${TENANT} AND p.box_id = h.box_id)`;
 
 function where(filter: ManifestFilter): Sql {
-  const conditions: Sql[] = [sql`m.tenant_id = ${TENANT}`, there()];
+  const conditions: Sql[] = [sql`m.tenant_id = ${TENANT}`, notDeleted()];
   const add = <T>(value: T | undefined, condition: (value: T) => Sql) => {
     if (value !== undefined) conditions.push(condition(value));
   };
@@ -214,19 +197,16 @@ function where(filter: ManifestFilter): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listManifests(query: Query, filter: ManifestFilter, page: KeysetPage): Promise<ManifestRow[]> {
-  return query.all<ManifestRow>(
-    sql`SELECT m.manifest_id, m.kind, m.trajectory_id, m.scope_id, m.agent_turn_id, m.agent_id, m.box_id, m.format,
-          m.token_budget, m.token_count, m.truncated, '{}' AS parameters, NULL AS entries, NULL AS turn_ranges, NULL AS request_card_ids,
-          NULL AS content_hash, m.held_by, m.created_at
-        FROM manifests m WHERE ${where(filter)}${keyset(sql`m.manifest_id`, page)}`,
+export function listManifests(query: Query, filter: ManifestFilter, page: KeysetPage): Promise<ManifestSummaryRow[]> {
+  return query.all<ManifestSummaryRow>(
+    sql`SELECT ${SUMMARY_COLUMNS} FROM manifests m WHERE ${where(filter)}${keyset(sql`m.manifest_id`, page)}`,
   );
 }
 
 export const countManifests = (filter: ManifestFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM manifests m WHERE ${where(filter)}`;
 
-/** The cards with the texts of the last request whose manifest this holds: the next one may bring the same. */
+/** The cards of the last request of a holder: the next request may repeat their texts. */
 export async function lastRequestCards(query: Query, held_by: string): Promise<string[]> {
   const row = await query.get<{ request_card_ids: string | null }>(
     sql`SELECT request_card_ids FROM manifests
@@ -246,7 +226,7 @@ const toHeld = (row: { manifest_id: string; request_card_ids: string | null }): 
   card_ids: JSON.parse(row.request_card_ids ?? '[]') as string[],
 });
 
-/** Some manifests whose texts are still to be erased, now that what holds them has ended. */
+/** A batch of manifests of an ended holder whose texts are not erased yet. */
 export async function manifestsHeldBy(query: Query, held_by: string, limit: number): Promise<HeldManifest[]> {
   const rows = await query.all<{ manifest_id: string; request_card_ids: string | null }>(
     sql`SELECT manifest_id, request_card_ids FROM manifests
@@ -256,18 +236,20 @@ export async function manifestsHeldBy(query: Query, held_by: string, limit: numb
   return rows.map(toHeld);
 }
 
-export function noteTextsErased(tx: Tx, manifest_ids: readonly string[], now: number): Promise<void> {
+const idsOf = (manifests: readonly HeldManifest[]): string[] => manifests.map(({ manifest_id }) => manifest_id);
+
+export function markTextsErased(tx: Tx, manifests: readonly HeldManifest[], now: number): Promise<void> {
   return tx.send(
-    sql`UPDATE manifests SET erased_at = ${now} WHERE tenant_id = ${TENANT} AND manifest_id = ANY(${manifest_ids})`,
+    sql`UPDATE manifests SET erased_at = ${now} WHERE tenant_id = ${TENANT} AND manifest_id = ANY(${idsOf(manifests)})`,
   );
 }
 
-export interface WholeManifest extends HeldManifest {
+interface WholeManifest extends HeldManifest {
   readonly shown_card_ids: readonly string[];
   readonly turns: readonly TurnRange[];
 }
 
-/** Some manifests of a deleted trajectory, whoever holds them. */
+/** A batch of manifests of a deleted trajectory, of any holder. */
 export async function manifestsOf(query: Query, trajectory_id: string, limit: number): Promise<WholeManifest[]> {
   const rows = await query.all<Pick<ManifestRow, 'manifest_id' | 'request_card_ids' | 'entries' | 'turn_ranges'>>(
     sql`SELECT manifest_id, request_card_ids, entries, turn_ranges FROM manifests
@@ -293,9 +275,7 @@ export async function removeManifests(tx: Tx, manifests: readonly WholeManifest[
           AND manifest_id = ${manifest_id}`,
     );
   }
-  const ids = manifests.map(({ manifest_id }) => manifest_id);
-  await tx.send(sql`DELETE FROM manifests WHERE tenant_id = ${TENANT} AND manifest_id = ANY(${ids})`);
+  await tx.send(sql`DELETE FROM manifests WHERE tenant_id = ${TENANT} AND manifest_id = ANY(${idsOf(manifests)})`);
 }
 
-/** Whose context it is, or what it was made for. */
 export const manifestsWithin = (reach: Reach): Sql => within(reach, sql`m.agent_id`, sql`m.trajectory_id`);

@@ -1,4 +1,4 @@
-/** Where the search does not know what is stored, or knows what is not: looked at page by page, and all of it. */
+/** The doctor's checks of the search: compares all content with search_docs, and search_docs with the index. */
 import { thoughtOf } from '../../checkpoints/sql.js';
 import type { Driver } from '../../driver/index.js';
 import { type Finding, MAX_EXAMPLES } from '../../engine/index.js';
@@ -8,14 +8,14 @@ import { wrongEntries } from './index-drift.js';
 const DRIFT = new URL('./drift.js', import.meta.url);
 const PAGE = 200;
 
-const kinds: Readonly<Record<Drift['kind'], string>> = {
-  missing: 'all that is to be found is known to the search',
-  different: 'what the search knows of a thing is what it says',
-  gone: 'what the search knows is there, and current',
-  double: 'the search knows each thing once',
+const checks: Readonly<Record<Drift['kind'], string>> = {
+  missing: 'every searchable content has a search document',
+  different: 'search documents match their content',
+  gone: 'the content of every search document exists and is current',
+  double: 'no content has two search documents',
 };
 
-/** What is wrong is put right by `cairn reindex`. */
+/** `cairn reindex` repairs the problems found. */
 export async function* searchFindings(driver: Driver, tenant: string): AsyncGenerator<Finding, void, undefined> {
   const found = new Map<Drift['kind'], string[]>();
   for (const stage of STAGES) {
@@ -31,7 +31,7 @@ export async function* searchFindings(driver: Driver, tenant: string): AsyncGene
       after = page.next;
     }
   }
-  for (const [kind, check] of Object.entries(kinds)) {
+  for (const [kind, check] of Object.entries(checks)) {
     const problems = found.get(kind as Drift['kind']) ?? [];
     yield { check: `${tenant}: ${check}`, ok: problems.length === 0, problems };
   }
@@ -39,9 +39,7 @@ export async function* searchFindings(driver: Driver, tenant: string): AsyncGene
 
 function describe(drift: Drift): string {
   if (!('doc' in drift)) return nameOf(drift);
-  const { doc } = drift;
-  const columns = drift.columns.length === 0 ? '' : ` in ${drift.columns.join(', ')}`;
-  return `${nameOf(doc)}${columns}`;
+  return nameOf(drift.doc) + (drift.columns.length === 0 ? '' : ` in ${drift.columns.join(', ')}`);
 }
 
 function nameOf({ entity_type, content_id }: { entity_type: string; content_id: string }): string {
@@ -50,11 +48,11 @@ function nameOf({ entity_type, content_id }: { entity_type: string; content_id: 
   return `thought ${id} of checkpoint ${checkpoint_id}`;
 }
 
-/** On SQLite the index is that of all tenants. */
+/** On SQLite all tenants share the index. */
 export async function indexFinding(driver: Driver, tenant: string): Promise<Finding> {
   const problems = (await wrongEntries(driver, tenant, MAX_EXAMPLES)).map(
-    ({ doc_no, terms, entries }) => `document ${doc_no} has ${terms} terms, and ${entries} in the index`,
+    ({ doc_no, terms, entries }) => `document ${doc_no} has ${terms} terms, but ${entries} in the index`,
   );
   const whose = driver.dialect === 'postgres' ? `${tenant}: ` : '';
-  return { check: `${whose}the index has the terms of the documents`, ok: problems.length === 0, problems };
+  return { check: `${whose}the index has the terms of all search documents`, ok: problems.length === 0, problems };
 }

@@ -1,7 +1,4 @@
-/**
- * What the search should know of what is stored: read page by page, and measured as it was when it was written. A module
- * that computes: it runs beside the event loop where it can, and lets others run in between where it cannot.
- */
+/** The search documents that stored content should have, page by page: off the event loop, or with cooperative yields. */
 import {
   measureThought,
   type ThinkingExecution,
@@ -15,26 +12,32 @@ import { type PacketInput, RESERVED_PREFIX } from '../../facts/contract.js';
 import { cardDoc, isSearched, measureCard, measurePacket, packetDoc } from '../../facts/index.js';
 import { type Doc, type NewDoc, newDoc } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
+import { givingWay } from '../../kernel/index.js';
 import { measureMemory, measureTurn, memoryDoc, memoryLinks, turnDoc } from '../../memory/index.js';
 import type { NewVersion, TurnMetadata } from '../../memory/sql.js';
 
 export const SOURCES = ['cards', 'packets', 'thoughts'] as const;
 export type Source = (typeof SOURCES)[number];
 
-/** Something that is stored, and what it is to be found by; undefined for what is not to be found. */
-export interface Content {
+interface Content {
   readonly content_id: string;
+  /** Undefined for content that is not searchable. */
   readonly doc: NewDoc | undefined;
 }
 
-export interface ContentPage {
+export interface PageRequest {
+  readonly after: string;
+  readonly limit: number;
+  readonly now: number;
+}
+
+interface ContentPage {
   readonly contents: readonly Content[];
-  /** Where the next page begins; null at the end. */
+  /** Null at the end. */
   readonly next: string | null;
 }
 
-/** A page behind a place, as it is at a moment. */
-type Pager = (query: Query, after: string, limit: number, now: number, index_key: string) => Promise<ContentPage>;
+type Pager = (query: Query, page: PageRequest, index_key: string) => Promise<ContentPage>;
 
 interface StoredCard {
   readonly card_id: string;
@@ -49,7 +52,7 @@ interface StoredCard {
 }
 
 const SCOPE = 'scope:';
-/** What holds artifacts and notes; cards of their own are held by nothing, or by an agent_turn. */
+/** Holders of artifacts and notes; other cards have no holder, or an agent_turn. */
 const HOLDS_VERSIONS = /^(?:scope|session|trajectory|note):/;
 
 const isTurn = ({ held_by }: StoredCard, metadata: JsonObject): boolean =>
@@ -57,47 +60,33 @@ const isTurn = ({ held_by }: StoredCard, metadata: JsonObject): boolean =>
 
 const parsed = (text: string | null): Json | undefined => (text === null ? undefined : (JSON.parse(text) as Json));
 
-/** Long enough to be worth a turn of the event loop, and short enough for those who wait. */
-const AT_A_TIME_MS = 5;
-
-function breather(): () => Promise<void> {
-  let since = performance.now();
-  return async () => {
-    if (performance.now() - since < AT_A_TIME_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    since = performance.now();
-  };
-}
-
-const cards: Pager = async (query, after, limit, now, index_key) => {
+const cards: Pager = async (query, { after, limit, now }, index_key) => {
   const rows = await query.all<StoredCard>(
     sql`SELECT c.card_id, c.content, c.tool_calls, c.metadata, c.author_id, c.created_at, c.expires_at, c.held_by,
           c.deleted_at
         FROM cards c WHERE c.tenant_id = ${TENANT} AND c.card_id > ${after} ORDER BY c.card_id LIMIT ${limit}`,
   );
-  const there = rows
+  const present = rows
     .filter(({ content, deleted_at }) => content !== null && deleted_at === null)
     .map((card) => ({ card, metadata: JSON.parse(card.metadata!) as JsonObject }));
-  const turns = there.filter(({ card, metadata }) => isTurn(card, metadata));
-  const places = await placesOf(query, turns);
-  const held = there.filter(({ card, metadata }) => HOLDS_VERSIONS.test(card.held_by ?? '') && !isTurn(card, metadata));
-  const versions = await versionsOf(query, held);
-  const notes = [...versions.values()].filter(({ kind }) => kind === 'note');
-  const links = await memoryLinks(
-    query,
-    notes.map(({ memory_id }) => memory_id),
-    { now, agent: null },
+  const turns = present.filter(({ card, metadata }) => isTurn(card, metadata));
+  const positions = await positionsOf(query, turns);
+  const held = present.filter(
+    ({ card, metadata }) => HOLDS_VERSIONS.test(card.held_by ?? '') && !isTurn(card, metadata),
   );
+  const versions = await versionsOf(query, held);
+  const note_ids = [...versions.values()].flatMap(({ kind, memory_id }) => (kind === 'note' ? [memory_id] : []));
+  const links = await memoryLinks(query, note_ids, { now, agent: null });
   const learnedIn = ({ kind, memory_id }: NewVersion) =>
     kind === 'note' ? links(memory_id).source_trajectory_ids : [];
-  const breathe = breather();
+  const giveWay = givingWay();
   const contents: Content[] = [];
-  for (const { card, metadata } of there) {
-    await breathe();
-    const place = places.get(card.card_id);
+  for (const { card, metadata } of present) {
+    await giveWay();
+    const position = positions.get(card.card_id);
     const version = versions.get(card.card_id);
-    const doc: Doc | undefined = place
-      ? turnOf(index_key, card, metadata as unknown as TurnMetadata, place)
+    const doc: Doc | undefined = position
+      ? turnOf(index_key, card, metadata as unknown as TurnMetadata, position)
       : HOLDS_VERSIONS.test(card.held_by ?? '')
         ? version && versionOf(index_key, card, version, learnedIn(version))
         : cardOf(index_key, card, metadata);
@@ -107,9 +96,7 @@ const cards: Pager = async (query, after, limit, now, index_key) => {
   return { contents, next: rows.length < limit ? null : rows.at(-1)!.card_id };
 };
 
-type Placed = { readonly card: StoredCard };
-
-interface TurnPlace {
+interface TurnPosition {
   readonly card_id: string;
   readonly scope_id: string;
   readonly trajectory_id: string;
@@ -121,11 +108,14 @@ const entriesByCard: Sql = byDialect({
   postgres: sql`box_entries e`,
 });
 
-/** Where each turn stands in the scope that it was said in; scopes that were restored from that show it as well. */
-async function placesOf(query: Query, turns: readonly Placed[]): Promise<Map<string, TurnPlace>> {
+/** The position of each turn in its own scope, not in scopes restored from it. */
+async function positionsOf(
+  query: Query,
+  turns: readonly { readonly card: StoredCard }[],
+): Promise<Map<string, TurnPosition>> {
   const scopes = new Map(turns.map(({ card }) => [card.card_id, card.held_by!.slice(SCOPE.length)]));
   if (scopes.size === 0) return new Map();
-  const rows = await query.all<TurnPlace>(
+  const rows = await query.all<TurnPosition>(
     sql`SELECT e.card_id, s.scope_id, s.trajectory_id, e.ordinal AS sequence FROM ${entriesByCard} CROSS JOIN scopes s
         WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${[...scopes.keys()]}) AND e.removed_revision IS NULL
           AND s.tenant_id = ${TENANT} AND s.box_id = e.box_id`,
@@ -134,8 +124,11 @@ async function placesOf(query: Query, turns: readonly Placed[]): Promise<Map<str
   return new Map(own.map((row) => [row.card_id, row]));
 }
 
-/** The current versions that these cards have the content of. */
-async function versionsOf(query: Query, held: readonly Placed[]): Promise<Map<string, NewVersion>> {
+/** The current versions whose content is in these cards. */
+async function versionsOf(
+  query: Query,
+  held: readonly { readonly card: StoredCard }[],
+): Promise<Map<string, NewVersion>> {
   if (held.length === 0) return new Map();
   const holders = [...new Set(held.map(({ card }) => card.held_by!))];
   const ids = held.map(({ card }) => card.card_id);
@@ -147,9 +140,9 @@ async function versionsOf(query: Query, held: readonly Placed[]): Promise<Map<st
   return new Map(rows.map((row) => [row.card_id, row]));
 }
 
-const turnOf = (index_key: string, card: StoredCard, kept: TurnMetadata, place: TurnPlace): Doc =>
+const turnOf = (index_key: string, card: StoredCard, kept: TurnMetadata, position: TurnPosition): Doc =>
   turnDoc(
-    { turn_id: card.card_id, sequence: Number(place.sequence), role: kept.role, scope: place },
+    { turn_id: card.card_id, sequence: Number(position.sequence), role: kept.role, scope: position },
     measureTurn(index_key, {
       content: parsed(card.content),
       tool_calls: parsed(card.tool_calls),
@@ -181,18 +174,18 @@ interface StoredPacket {
   readonly envelope: string | null;
 }
 
-const packets: Pager = async (query, after, limit, _now, index_key) => {
+const packets: Pager = async (query, { after, limit }, index_key) => {
   const rows = await query.all<StoredPacket>(
     sql`SELECT p.seq, p.packet_id, p.packet_type, p.timestamp, p.thread_id, p.agent, p.expires_at,
           CASE WHEN SUBSTR(p.packet_type, 1, ${RESERVED_PREFIX.length}) = ${RESERVED_PREFIX} THEN NULL
             ELSE p.envelope END AS envelope
         FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.seq > ${Number(after)} ORDER BY p.seq LIMIT ${limit}`,
   );
-  const breathe = breather();
+  const giveWay = givingWay();
   const contents: Content[] = [];
   for (const row of rows) {
     if (row.envelope === null) continue;
-    await breathe();
+    await giveWay();
     const packet = JSON.parse(row.envelope) as PacketInput;
     const doc = packetDoc(row, measurePacket(index_key, packet));
     const [made] = newDoc(doc, row.packet_id, row.agent, row.timestamp, row.expires_at, null);
@@ -208,7 +201,7 @@ interface StoredThought extends ThinkingExecution {
   readonly body: string;
 }
 
-const thoughts: Pager = async (query, after, limit, _now, index_key) => {
+const thoughts: Pager = async (query, { after, limit }, index_key) => {
   const [checkpoint_id, id] = thoughtOf(after);
   const rows = await query.all<StoredThought>(
     sql`SELECT t.checkpoint_id, t.id, t.removed, t.body, x.execution_id, x.agent_id, x.trajectory_id
@@ -216,11 +209,11 @@ const thoughts: Pager = async (query, after, limit, _now, index_key) => {
         WHERE t.tenant_id = ${TENANT} AND (t.checkpoint_id, t.id) > (${checkpoint_id}, ${id})
         ORDER BY t.checkpoint_id, t.id LIMIT ${limit}`,
   );
-  const breathe = breather();
+  const giveWay = givingWay();
   const contents: Content[] = [];
   for (const row of rows) {
     if (row.removed === 0) continue;
-    await breathe();
+    await giveWay();
     const doc = thoughtDoc(row, row, measureThought(index_key, row.body));
     contents.push({ content_id: doc.content_id, doc });
   }
@@ -230,15 +223,9 @@ const thoughts: Pager = async (query, after, limit, _now, index_key) => {
 
 const pagers: Record<Source, Pager> = { cards, packets, thoughts };
 
-/** What is stored behind a place, in an order of its own; erased content is not among it. */
-export async function contentsAfter(
-  query: Query,
-  source: Source,
-  after: string,
-  limit: number,
-  now: number,
-): Promise<ContentPage> {
+/** A page of the contents of a source, without erased ones. */
+export async function contentsAfter(query: Query, source: Source, page: PageRequest): Promise<ContentPage> {
   const meta = await readMeta(query);
   if (!meta) throw new Error('the store has no key');
-  return pagers[source](query, after, limit, now, indexKey(meta, query.tenant));
+  return pagers[source](query, page, indexKey(meta, query.tenant));
 }

@@ -1,22 +1,18 @@
-/** Where the index is not what the rows of search_docs say, and how it is put right. */
+/** Compares the index with the terms of search_docs, and repairs it. */
 import { acrossTenants, type Driver, type Sql, sql, type Tx } from '../../driver/index.js';
 
-/** A document whose entries in the index are others than its terms, or of which there is nothing else. */
+/** A document whose index entries differ from its terms, or that exists only in the index. */
 export interface WrongEntries {
   readonly doc_no: number;
-  /** How many terms it has, and how many entries. */
   readonly terms: number;
   readonly entries: number;
 }
 
-/**
- * The entries of the index on SQLite, on the connection that is for long reads. FTS5 keeps no texts here, so that its own
- * check has nothing to compare them with.
- */
+/** The index entries on SQLite, on the long-read connection. The FTS5 table is contentless, so its own check cannot be used. */
 const ENTRIES: Sql = acrossTenants`CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_entries
   USING fts5vocab(main, search_index, instance)`;
 
-/** Of a term in the index, and of those of a row: eight characters each, seven of them the code. */
+/** Checksums over the terms of the index and of a row: eight characters each, seven of them the code. */
 const MARK: Sql = acrossTenants`SUM(UNICODE(e.term) + 1009 * UNICODE(SUBSTR(e.term, 4, 1)) + 7919 * UNICODE(SUBSTR(e.term, 7, 1)))`;
 const MARK_OF_ROW: Sql = acrossTenants`(WITH RECURSIVE place(n) AS (
     SELECT 1 WHERE LENGTH(d.terms) >= 8 UNION ALL SELECT n + 8 FROM place WHERE n + 8 < LENGTH(d.terms))
@@ -29,7 +25,7 @@ const wrongOnSqlite = (limit: number): Sql =>
     FULL JOIN (SELECT e.doc, COUNT(*) AS n, ${MARK} AS mark FROM temp.search_entries e GROUP BY e.doc) i ON i.doc = d.doc_no
     WHERE COALESCE(d.n, 0) <> COALESCE(i.n, 0) OR d.mark <> i.mark ORDER BY 1 LIMIT ${limit}`;
 
-/** As the database itself makes them of a row. */
+/** The same expression as in the trigger that fills the index. */
 const LEXEMES: Sql = sql`array_to_tsvector(array_remove(string_to_array(
   translate(d.terms, '!"#$%&''()*+,-./', '               '), ' '), ''))`;
 
@@ -41,67 +37,66 @@ const wrongOnPostgres = (tenant: string, limit: number): Sql =>
       FULL JOIN (SELECT s.doc_no, s.terms FROM search_index s WHERE s.tenant_id = ${tenant}) i ON i.doc_no = d.doc_no
       WHERE d.lexemes IS DISTINCT FROM i.terms ORDER BY 1 LIMIT ${limit}`;
 
-/** On SQLite the index is that of all tenants: any of them may be named. */
+/** On SQLite all tenants share the index, and `tenant` may be any of them. */
 export async function wrongEntries(driver: Driver, tenant: string, limit: number): Promise<WrongEntries[]> {
   if (driver.dialect === 'postgres') return driver.examine<WrongEntries>(tenant, wrongOnPostgres(tenant, limit));
   await driver.examine(tenant, ENTRIES);
   return driver.examine<WrongEntries>(tenant, wrongOnSqlite(limit));
 }
 
-/** What there is of a document of which the entries are wrong. */
-interface Found {
+interface WrongDoc {
   readonly doc_no: number;
   readonly terms: string | null;
-  /** As a text that has them; null where there are none. */
+  /** Separated by spaces; null if there are none. */
   readonly entries: string | null;
 }
 
-/** Gives the work that puts these right, some at a time. */
-export async function entriesToPutRight(
+/** The repairs, each of a few documents. */
+export async function entryRepairs(
   driver: Driver,
   tenant: string,
   wrong: readonly WrongEntries[],
 ): Promise<((tx: Tx) => Promise<void>)[]> {
   const doc_nos = wrong.map(({ doc_no }) => Number(doc_no));
-  if (driver.dialect === 'postgres')
-    return inParts(doc_nos).map((some) => (tx) => putRightOnPostgres(tx, tenant, some));
-  const found = await driver.examine<Found>(
+  if (driver.dialect === 'postgres') return inParts(doc_nos).map((some) => (tx) => repairOnPostgres(tx, tenant, some));
+  const found = await driver.examine<WrongDoc>(
     tenant,
     acrossTenants`SELECT j.value AS doc_no, d.terms, i.entries FROM json_each(${JSON.stringify(doc_nos)}) j
       LEFT JOIN search_docs d ON d.doc_no = j.value
       LEFT JOIN (SELECT e.doc, GROUP_CONCAT(e.term, ' ') AS entries FROM temp.search_entries e
         WHERE e.doc IN (SELECT value FROM json_each(${JSON.stringify(doc_nos)})) GROUP BY e.doc) i ON i.doc = j.value`,
   );
-  return inParts(found).map((some) => (tx) => putRightOnSqlite(tx, some));
+  return inParts(found).map((some) => (tx) => repairOnSqlite(tx, some));
 }
 
-const AT_A_TIME = 20;
+const DOCS_PER_REPAIR = 20;
 
 const inParts = <T>(all: readonly T[]): T[][] =>
-  Array.from({ length: Math.ceil(all.length / AT_A_TIME) }, (_, i) => all.slice(i * AT_A_TIME, (i + 1) * AT_A_TIME));
+  Array.from({ length: Math.ceil(all.length / DOCS_PER_REPAIR) }, (_, i) =>
+    all.slice(i * DOCS_PER_REPAIR, (i + 1) * DOCS_PER_REPAIR),
+  );
 
-/** What was changed meanwhile is left: the database put it into the index as it is now. */
-async function putRightOnSqlite(tx: Tx, found: readonly Found[]): Promise<void> {
+/** Skips documents that changed meanwhile: a trigger has put their new terms into the index. */
+async function repairOnSqlite(tx: Tx, found: readonly WrongDoc[]): Promise<void> {
   for (const { doc_no, terms, entries } of found) {
     const row = await tx.get<{ terms: string | null }>(
       acrossTenants`SELECT terms FROM search_docs WHERE doc_no = ${doc_no}`,
     );
     if ((row?.terms ?? null) !== terms) continue;
-    // In this order: FTS5 counts its documents, and refuses to take out more than it has.
-    if (terms !== null && entries === null)
-      await tx.send(acrossTenants`INSERT INTO search_index(rowid, terms) VALUES (${doc_no}, ${terms})`);
-    else {
+    // Deletes only existing entries: FTS5 counts its documents and refuses to delete more than it has.
+    if (terms === null || entries !== null) {
       await tx.send(
         acrossTenants`INSERT INTO search_index(search_index, rowid, terms) VALUES ('delete', ${doc_no}, ${entries})`,
       );
-      if (terms !== null)
-        await tx.send(acrossTenants`INSERT INTO search_index(rowid, terms) VALUES (${doc_no}, ${terms})`);
+    }
+    if (terms !== null) {
+      await tx.send(acrossTenants`INSERT INTO search_index(rowid, terms) VALUES (${doc_no}, ${terms})`);
     }
   }
 }
 
-async function putRightOnPostgres(tx: Tx, tenant: string, doc_nos: readonly number[]): Promise<void> {
-  // Locked, so that none is emptied before its entries are there to be taken out with it.
+async function repairOnPostgres(tx: Tx, tenant: string, doc_nos: readonly number[]): Promise<void> {
+  // Locks the rows: one emptied before its entries exist would leave the new entries behind.
   await tx.all(
     sql`SELECT doc_no FROM search_docs WHERE tenant_id = ${tenant} AND doc_no = ANY(${doc_nos}) ORDER BY doc_no FOR UPDATE`,
   );

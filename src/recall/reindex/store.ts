@@ -1,4 +1,4 @@
-/** Putting right what the search knows: rows of search_docs, how many there are, and how far an indexing anew has come. */
+/** Repairs search_docs and its stored count, and stores the progress of a reindexing. */
 import { acrossTenants, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { columnsOf, GENERATION, insertDocs, type NewDoc } from '../../index/sql.js';
 import { contentKey } from '../search/contents.js';
@@ -6,24 +6,24 @@ import type { Drift } from './drift.js';
 import { presentAmong } from './present-contents.js';
 
 /**
- * Makes rows what their content says, as long as it is there; says how many were changed. Rows are changed in place or
- * emptied, and never deleted: deleting moves others within the file, and what they held would be left where they were.
+ * Makes rows match their content, if it still exists; returns the number of changes. Rows are updated or emptied, never
+ * deleted: a deletion moves other rows within the file and leaves copies of their content behind.
  */
-export async function heal(tx: Tx, drifts: readonly Drift[]): Promise<number> {
+export async function repairDocs(tx: Tx, drifts: readonly Drift[]): Promise<number> {
   const docs = drifts.flatMap((drift) => ('doc' in drift ? [drift.doc] : []));
   const gone = drifts.flatMap((drift) => ('doc' in drift ? [] : [drift.doc_no]));
-  const there = await presentAmong(tx, docs, true);
+  const present = await presentAmong(tx, docs, true);
   const ids = docs.map(({ content_id }) => content_id);
   const rows = await tx.all<{ content_id: string; entity_type: string; doc_no: number }>(
     sql`SELECT content_id, entity_type, doc_no FROM search_docs
         WHERE tenant_id = ${TENANT} AND content_id = ANY(${ids}) ORDER BY doc_no DESC`,
   );
-  // The first of each: it comes last.
+  // Keeps the lowest doc_no of each content, which comes last.
   const known = new Map(rows.map((row) => [contentKey(row), Number(row.doc_no)]));
   const fresh: NewDoc[] = [];
   let changed = 0;
   for (const doc of docs) {
-    const lifetime = there.get(contentKey(doc));
+    const lifetime = present.get(contentKey(doc));
     if (!lifetime) continue;
     const doc_no = known.get(contentKey(doc));
     if (doc_no === undefined) fresh.push({ ...doc, ...lifetime });
@@ -31,12 +31,12 @@ export async function heal(tx: Tx, drifts: readonly Drift[]): Promise<number> {
     changed++;
   }
   await insertDocs(tx, fresh);
-  if (gone.length > 0)
-    changed += await tx.run(
-      sql`UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
-          WHERE tenant_id = ${TENANT} AND doc_no = ANY(${gone}) AND terms IS NOT NULL`,
-    );
-  return changed;
+  if (gone.length === 0) return changed;
+  const emptied = await tx.run(
+    sql`UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
+        WHERE tenant_id = ${TENANT} AND doc_no = ANY(${gone}) AND terms IS NOT NULL`,
+  );
+  return changed + emptied;
 }
 
 async function updateDoc(tx: Tx, doc_no: number, doc: NewDoc): Promise<void> {
@@ -52,36 +52,35 @@ async function updateDoc(tx: Tx, doc_no: number, doc: NewDoc): Promise<void> {
   );
 }
 
-export interface DocCount {
+interface DocCount {
   readonly docs: number;
-  /** As it is kept, for the statistics. */
-  readonly noted: number;
+  /** In search_counts. */
+  readonly stored: number;
 }
 
-/** How many documents a tenant has. Of one moment: whoever writes changes both at once. */
+const STORED_COUNT: Sql = sql`(SELECT COALESCE(SUM(docs), 0) FROM search_counts WHERE tenant_id = ${TENANT})`;
+
+/** In one statement, since every write changes both numbers in one transaction. */
 export async function countDocs(query: Query): Promise<DocCount> {
   const row = await query.get<DocCount>(
     sql`SELECT (SELECT COUNT(*) FROM search_docs WHERE tenant_id = ${TENANT} AND terms IS NOT NULL) AS docs,
-          ${noted()} AS noted`,
+          ${STORED_COUNT} AS stored`,
   );
-  return { docs: Number(row!.docs), noted: Number(row!.noted) };
+  return { docs: Number(row!.docs), stored: Number(row!.stored) };
 }
 
-const noted = (): Sql => sql`(SELECT COALESCE(SUM(docs), 0) FROM search_counts WHERE tenant_id = ${TENANT})`;
-
-/** Adds what is missing; false when the number has changed since it was counted. */
-export async function noteCount(tx: Tx, counted: DocCount): Promise<boolean> {
+/** Adds the difference; false if the stored count changed meanwhile. */
+export async function correctCount(tx: Tx, counted: DocCount): Promise<boolean> {
   await tx.all(sql`SELECT shard FROM search_counts WHERE tenant_id = ${TENANT} ORDER BY shard FOR UPDATE`);
-  const row = await tx.get<Pick<DocCount, 'noted'>>(sql`SELECT ${noted()} AS noted`);
-  if (Number(row!.noted) !== counted.noted) return false;
+  const row = await tx.get<Pick<DocCount, 'stored'>>(sql`SELECT ${STORED_COUNT} AS stored`);
+  if (Number(row!.stored) !== counted.stored) return false;
   await tx.run(
-    sql`INSERT INTO search_counts (tenant_id, shard, docs) VALUES (${TENANT}, 0, ${counted.docs - counted.noted})
+    sql`INSERT INTO search_counts (tenant_id, shard, docs) VALUES (${TENANT}, 0, ${counted.docs - counted.stored})
         ON CONFLICT (tenant_id, shard) DO UPDATE SET docs = search_counts.docs + excluded.docs`,
   );
   return true;
 }
 
-/** How much there is to look at. */
 export async function countContents(query: Query): Promise<number> {
   const row = await query.get<{ total: number }>(
     sql`SELECT (SELECT COUNT(*) FROM cards WHERE tenant_id = ${TENANT} AND erased_at IS NULL)
@@ -93,7 +92,7 @@ export async function countContents(query: Query): Promise<number> {
 }
 
 const VERSION = 'search_version';
-const UNDER_WAY = 'search_reindex';
+const PROGRESS = 'search_reindex';
 
 async function readSetting(query: Query, name: string): Promise<string | undefined> {
   const row = await query.get<{ value: string }>(acrossTenants`SELECT value FROM store_meta WHERE name = ${name}`);
@@ -106,17 +105,17 @@ const putSetting = (tx: Tx, name: string, value: string): Promise<number> =>
       ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   );
 
-/** By which analysis all is indexed; undefined for a store that was made before there was a search. */
-export async function indexedBy(query: Query): Promise<number | undefined> {
+/** The analysis version of the whole index; undefined for a store without one. */
+export async function indexedVersion(query: Query): Promise<number | undefined> {
   const value = await readSetting(query, VERSION);
   return value === undefined ? undefined : Number(value);
 }
 
-export async function noteIndexed(tx: Tx, version: number): Promise<void> {
+export async function setIndexedVersion(tx: Tx, version: number): Promise<void> {
   await putSetting(tx, VERSION, String(version));
 }
 
-/** What was kept in memory of rows from before is not used again. */
+/** Invalidates in-memory copies of rows. */
 export async function raiseGeneration(tx: Tx): Promise<void> {
   await tx.run(
     acrossTenants`INSERT INTO store_meta (name, value) VALUES (${GENERATION}, '1')
@@ -124,29 +123,28 @@ export async function raiseGeneration(tx: Tx): Promise<void> {
   );
 }
 
-/** Where it is noted how far an indexing anew has come: that of all tenants, or of one. */
-const underWayName = (only: string | null): string => (only === null ? UNDER_WAY : `${UNDER_WAY}:${only}`);
+/** The setting with the progress of a reindexing of all tenants, or of one. */
+const progressName = (only: string | null): string => (only === null ? PROGRESS : `${PROGRESS}:${only}`);
 
-/** As the text that is stored. */
-export const underWay = (query: Query, only: string | null): Promise<string | undefined> =>
-  readSetting(query, underWayName(only));
+export const readProgress = (query: Query, only: string | null): Promise<string | undefined> =>
+  readSetting(query, progressName(only));
 
-/** Takes it over from another one, if there is one. */
-export async function begin(tx: Tx, only: string | null, place: string): Promise<void> {
-  await putSetting(tx, underWayName(only), place);
+/** Takes over from another process, if there is one. */
+export async function startProgress(tx: Tx, only: string | null, place: string): Promise<void> {
+  await putSetting(tx, progressName(only), place);
 }
 
-/** False when another has taken it over. */
-export async function goOn(tx: Tx, only: string | null, from: string, to: string): Promise<boolean> {
+/** False if another process has taken over. */
+export async function moveProgress(tx: Tx, only: string | null, from: string, to: string): Promise<boolean> {
   const changed = await tx.run(
-    acrossTenants`UPDATE store_meta SET value = ${to} WHERE name = ${underWayName(only)} AND value = ${from}`,
+    acrossTenants`UPDATE store_meta SET value = ${to} WHERE name = ${progressName(only)} AND value = ${from}`,
   );
   return changed > 0;
 }
 
-export async function end(tx: Tx, only: string | null, from: string): Promise<boolean> {
+export async function endProgress(tx: Tx, only: string | null, from: string): Promise<boolean> {
   const changed = await tx.run(
-    acrossTenants`DELETE FROM store_meta WHERE name = ${underWayName(only)} AND value = ${from}`,
+    acrossTenants`DELETE FROM store_meta WHERE name = ${progressName(only)} AND value = ${from}`,
   );
   return changed > 0;
 }

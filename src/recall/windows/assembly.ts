@@ -1,9 +1,9 @@
-/** Assembling a window: counts what may go in, chooses, renders, and counts the whole until it keeps to the budget. */
+/** Assembles a window: counts the candidates, chooses, renders, and counts the whole until it fits the budget. */
 import { CairnError } from '../../kernel/index.js';
 import type { ContextFormat, ContextReason, SectionName } from '../contexts/model.js';
-import { type Account, accountOf, inPlace } from './account.js';
+import { type Account, accountOf, inDisplayOrder } from './account.js';
 import { conflictsAmong, withRemarks } from './conflicts.js';
-import { saidText } from './content.js';
+import { contentText } from './content.js';
 import { cutAt, shortened } from './cut.js';
 import {
   type Candidate,
@@ -11,25 +11,25 @@ import {
   type CountedUnit,
   type CutUnit,
   dropLeast,
-  type Fitting,
+  type FitInput,
   fitWindow,
-  LEAST_CUT_TOKENS,
+  MIN_CUT_TOKENS,
   turnsShown,
 } from './fitting.js';
-import { shapes } from './formats.js';
+import { renderers } from './formats.js';
 import type { Section } from './sections.js';
 import { conversationOf, isPlain, longestText, shortenedTurn, type TurnCard, unitsOf } from './turns.js';
-import type { Rendering, Shape, Window, WindowPart } from './window.js';
+import type { Renderer, Rendering, Window, WindowPart } from './window.js';
 
-/** How texts are counted. Lets others have their turn in between. */
+/** Counts tokens, with cooperative yields. */
 export interface Meter {
-  /** Of a text with more than `at_most`, some number above that. */
+  /** May stop counting above `at_most` and answer any number above it. */
   count(text: string, at_most?: number): Promise<number>;
-  /** How many characters from the start have at most so many tokens. */
+  /** The length of the longest prefix that has at most so many tokens. */
   within(text: string, tokens: number): Promise<number>;
 }
 
-/** No token has more characters: what is longer than the budget by this cannot fit, and is not counted. */
+/** No token has more characters: a text longer than the budget times this cannot fit and is not counted. */
 const LONGEST_TOKEN = 256;
 
 export type Uncounted = Omit<Candidate, 'tokens'>;
@@ -38,15 +38,15 @@ export interface Material {
   readonly format: ContextFormat;
   readonly budget: number;
   readonly sections: readonly Section[];
-  /** Texts that must be in: profile, instructions, what the user says. */
+  /** Mandatory texts: profile, instructions, user input. */
   readonly given: readonly Uncounted[];
   /** In each section the best first. */
   readonly candidates: readonly Uncounted[];
   /** Candidates that are out before anything is counted. */
   readonly refused: readonly (readonly [Uncounted, ContextReason])[];
-  /** The newest turns, in order. */
+  /** The newest turns, oldest first. */
   readonly turns: readonly TurnCard[];
-  /** How many there are in all. */
+  /** Including the turns that were not read. */
   readonly turns_total: number;
   readonly max_turns: number;
 }
@@ -55,180 +55,171 @@ export interface Assembly extends Rendering, Account {
   readonly token_count: number;
 }
 
-async function countOf(meter: Meter, budget: number, text: string): Promise<number | null> {
+/** How texts are rendered and counted in one assembly. */
+interface Counting {
+  readonly renderer: Renderer;
+  readonly meter: Meter;
+  readonly budget: number;
+}
+
+/** Null for a text longer than the budget. */
+async function countOf({ meter, budget }: Counting, text: string): Promise<number | null> {
   if (text.length > budget * LONGEST_TOKEN) return null;
   const tokens = await meter.count(text, budget);
   return tokens > budget ? null : tokens;
 }
 
-/** The tokens of the units of turns, in order, as the format shows them; null for what is longer than the budget. */
-export async function countUnits(
-  meter: Meter,
-  format: ContextFormat,
-  budget: number,
-  turns: readonly TurnCard[],
-): Promise<CountedUnit[]> {
+async function countUnits(counting: Counting, turns: readonly TurnCard[]): Promise<CountedUnit[]> {
   const counted: CountedUnit[] = [];
   for (const unit of unitsOf(turns)) {
-    const text = shapes[format].turns(conversationOf(turns.slice(unit.from, unit.until)));
-    counted.push({ ...unit, tokens: await countOf(meter, budget, text) });
+    const text = counting.renderer.turns(conversationOf(turns.slice(unit.from, unit.until)));
+    counted.push({ ...unit, tokens: await countOf(counting, text) });
+  }
+  return counted;
+}
+
+async function countParts(counting: Counting, list: readonly Uncounted[]): Promise<Candidate[]> {
+  const counted: Candidate[] = [];
+  for (const one of list) {
+    counted.push({ ...one, tokens: await countOf(counting, counting.renderer.part(one.part)) });
   }
   return counted;
 }
 
 export async function assemble(material: Material, meter: Meter): Promise<Assembly> {
-  const shape = shapes[material.format];
-  const { budget, sections } = material;
-  const fixed = windowOf(material, [], []);
-  const needed = await meter.count(shape.render(fixed).text);
+  const renderer = renderers[material.format];
+  const { budget, sections, turns, max_turns } = material;
+  const counting = { renderer, meter, budget };
+  const needed = await meter.count(renderer.render(windowOf(material, [], [])).text);
   if (needed > budget) {
     throw new CairnError(
       'CONTEXT_BUDGET_TOO_SMALL',
-      `what must be in the context takes ${needed} tokens, the token_budget is ${budget}: raise it, or shorten the user_input, the instructions or the profile`,
+      `the mandatory parts of the context take ${needed} tokens, the token_budget is ${budget}: raise it, or shorten the user_input, the instructions or the profile`,
       { needed_tokens: needed, token_budget: budget },
     );
   }
-  const given = await counted(material.given, shape, meter, budget);
+  const given = await countParts(counting, material.given);
   const isFramed = given.some(({ part }) => part.section !== 'user_input');
-  const needsFrame = material.candidates.length > 0 || material.turns.some(({ role }) => role === 'system');
-  const headings = await headingsOf(sections, shape, meter);
-  const fitting: Fitting = {
+  const needsFrame = material.candidates.length > 0 || turns.some(({ role }) => role === 'system');
+  const headings = new Map<SectionName, number>();
+  for (const { name } of sections) headings.set(name, await meter.count(renderer.around(name)));
+  const input: FitInput = {
     sections,
     budget,
-    room: budget - needed - (isFramed || !needsFrame ? 0 : await meter.count(shape.frame)),
-    candidates: await counted(inDoubt(material.candidates), shape, meter, budget),
-    turns: material.turns,
-    units: await countUnits(meter, material.format, budget, material.turns),
-    max_turns: material.max_turns,
+    room: budget - needed - (isFramed || !needsFrame ? 0 : await meter.count(renderer.frame)),
+    candidates: await countParts(counting, withPossibleRemarks(material.candidates)),
+    turns,
+    units: await countUnits(counting, turns),
+    max_turns,
     heading: (section) => headings.get(section)!,
-    cut: (candidate, tokens) => cutCandidate(candidate, tokens, shape, meter),
-    cutUnit: (turns, tokens) => cutUnit(turns, tokens, shape, meter),
+    cut: (candidate, tokens) => cutCandidate(counting, candidate, tokens),
+    cutUnit: (unit, tokens) => cutUnit(counting, unit, tokens),
   };
-  let fit = await fitWindow(fitting);
+  let fit = await fitWindow(input);
   for (;;) {
-    const chosen = toldOf(inPlace(sections, fit.chosen));
-    const rendering = shape.render(windowOf(material, chosen, turnsShown(fitting, fit.turns)));
+    const chosen = withActualRemarks(inDisplayOrder(sections, fit.chosen));
+    const rendering = renderer.render(windowOf(material, chosen, turnsShown(input, fit.turns)));
     const token_count = await meter.count(rendering.text);
-    if (token_count <= budget) return { ...rendering, token_count, ...accountOf({ ...material, given }, fitting, fit) };
-    // Texts that are joined may be more tokens than each alone.
-    const less = dropLeast(fitting, fit, token_count - budget);
-    if (!less) throw new Error(`what must be in a context took ${needed} tokens, and now takes ${token_count}`);
+    if (token_count <= budget) return { ...rendering, token_count, ...accountOf({ ...material, given }, input, fit) };
+    // Joined texts may have more tokens than the sum of their parts.
+    const less = dropLeast(input, fit, token_count - budget);
+    if (!less) throw new Error(`the mandatory parts of a context took ${needed} tokens, and now take ${token_count}`);
     fit = less;
   }
 }
 
-/** Each with all that it may turn out to contradict: what is not chosen in the end is not told. */
-function inDoubt(candidates: readonly Uncounted[]): readonly Uncounted[] {
+/** Counts every contradiction that may be remarked on; those between chosen parts alone are rendered. */
+function withPossibleRemarks(candidates: readonly Uncounted[]): readonly Uncounted[] {
   const conflicts = conflictsAmong(candidates);
   if (conflicts.size === 0) return candidates;
   return candidates.map((one) => ({ ...one, part: withRemarks(one.part, one, conflicts.get(one)) }));
 }
 
-function toldOf(chosen: readonly Chosen[]): readonly Chosen[] {
+function withActualRemarks(chosen: readonly Chosen[]): readonly Chosen[] {
   const conflicts = conflictsAmong(chosen.map(({ candidate }) => candidate));
   return chosen.map((one) => ({ ...one, part: withRemarks(one.part, one.candidate, conflicts.get(one.candidate)) }));
 }
 
-async function counted(list: readonly Uncounted[], shape: Shape, meter: Meter, budget: number): Promise<Candidate[]> {
-  const found: Candidate[] = [];
-  for (const one of list) found.push({ ...one, tokens: await countOf(meter, budget, shape.part(one.part)) });
-  return found;
-}
-
-async function headingsOf(
-  sections: readonly Section[],
-  shape: Shape,
-  meter: Meter,
-): Promise<ReadonlyMap<SectionName, number>> {
-  const headings = new Map<SectionName, number>();
-  for (const { name } of sections) headings.set(name, await meter.count(shape.around(name)));
-  return headings;
-}
-
 const windowOf = ({ sections, given }: Material, chosen: readonly Chosen[], turns: readonly TurnCard[]): Window => ({
   order: sections.map(({ name }) => name).filter((name) => name !== 'turns' && name !== 'user_input'),
-  parts: [...given.map(({ part }) => part), ...chosen.map(({ part }) => part)],
+  parts: [...given, ...chosen].map(({ part }) => part),
   turns,
 });
 
-const TRIES = 4;
+const MAX_TEXT_CUTS = 4;
 
-/** A text shortened so that what is made of it has at most so many tokens. */
-async function cutText<T>(
+interface CutText {
+  readonly text: string;
+  readonly tokens: number;
+  readonly kept_characters: number;
+}
+
+/** Shortens a text until its rendering has at most so many tokens. */
+async function cutText(
+  { meter }: Counting,
   text: string,
   tokens: number,
-  meter: Meter,
-  made: (text: string) => { readonly shown: T; readonly text: string },
-): Promise<{ shown: T; tokens: number; kept_characters: number } | undefined> {
-  let room = tokens - (await meter.count(made(shortened('', 0)).text));
-  for (let tries = 0; tries < TRIES && room >= LEAST_CUT_TOKENS / 2; tries++) {
+  render: (text: string) => string,
+): Promise<CutText | undefined> {
+  let room = tokens - (await meter.count(render(shortened('', 0))));
+  for (let cuts = 0; cuts < MAX_TEXT_CUTS && room >= MIN_CUT_TOKENS / 2; cuts++) {
     const kept_characters = cutAt(text, await meter.within(text, room));
     if (kept_characters === 0) return undefined;
-    const { shown, text: rendered } = made(shortened(text, kept_characters));
-    const found = await meter.count(rendered);
-    if (found <= tokens) return { shown, tokens: found, kept_characters };
-    // As JSON or XML it may be more tokens than as plain text.
-    room = Math.floor((room * tokens * 0.95) / found);
+    const cut = shortened(text, kept_characters);
+    const counted = await meter.count(render(cut));
+    if (counted <= tokens) return { text: cut, tokens: counted, kept_characters };
+    // Escaped for JSON or XML, a text may have more tokens than the plain text.
+    room = Math.floor((room * tokens * 0.95) / counted);
   }
   return undefined;
 }
 
-async function cutCandidate(
-  candidate: Candidate,
-  tokens: number,
-  shape: Shape,
-  meter: Meter,
-): Promise<Chosen | undefined> {
-  const cut = await cutText(candidate.part.text, tokens, meter, (text): { shown: WindowPart; text: string } => {
-    const shown = { ...candidate.part, text };
-    return { shown, text: shape.part(shown) };
-  });
-  return cut && { candidate, part: cut.shown, tokens: cut.tokens, kept_characters: cut.kept_characters };
+async function cutCandidate(counting: Counting, candidate: Candidate, tokens: number): Promise<Chosen | undefined> {
+  const partWith = (text: string): WindowPart => ({ ...candidate.part, text });
+  const render = (text: string) => counting.renderer.part(partWith(text));
+  const cut = await cutText(counting, candidate.part.text, tokens, render);
+  if (!cut) return undefined;
+  const { text, ...counts } = cut;
+  return { candidate, part: partWith(text), ...counts };
 }
 
-async function cutUnit(
-  turns: readonly TurnCard[],
-  tokens: number,
-  shape: Shape,
-  meter: Meter,
-): Promise<CutUnit | undefined> {
+async function cutUnit(counting: Counting, turns: readonly TurnCard[], tokens: number): Promise<CutUnit | undefined> {
   const [only, ...more] = turns;
-  if (!only || more.length > 0 || !isPlain(only)) return cutResults(turns, tokens, shape, meter);
-  const cut = await cutText(saidText(only.content), tokens, meter, (text): { shown: TurnCard; text: string } => {
-    const shown = { ...only, content: text };
-    return { shown, text: shape.turns(conversationOf([shown])) };
-  });
-  return cut && { turns: [cut.shown], kept: new Map([[only.card_id, cut.kept_characters]]), tokens: cut.tokens };
+  if (!only || more.length > 0 || !isPlain(only)) return cutResults(counting, turns, tokens);
+  const render = (content: string) => counting.renderer.turns(conversationOf([{ ...only, content }]));
+  const cut = await cutText(counting, contentText(only.content), tokens, render);
+  if (!cut) return undefined;
+  const kept = new Map([[only.card_id, cut.kept_characters]]);
+  return { turns: [{ ...only, content: cut.text }], kept, tokens: cut.tokens };
 }
 
-/** Most texts have fewer characters in a token: longer ones need not be tried. */
-const MOST_CHARACTERS = 8;
-/** Of a result at least. */
-const LEAST_CHARACTERS = 16;
-const CAPS = 8;
+/** Most texts have fewer characters per token, so a longer cap is not tried. */
+const MAX_CHARACTERS_PER_TOKEN = 8;
+/** Minimum length to which a result is cut. */
+const MIN_RESULT_CHARACTERS = 16;
+const MAX_RESULT_CUTS = 8;
 
-/** A call with its results, of which each text is shown up to the same length: the longest that fits. */
+/** A call with its results, every text capped at the same length: the longest that fits. */
 async function cutResults(
+  { renderer, meter }: Counting,
   turns: readonly TurnCard[],
   tokens: number,
-  shape: Shape,
-  meter: Meter,
 ): Promise<CutUnit | undefined> {
-  const countOf = (shown: readonly TurnCard[]) => meter.count(shape.turns(conversationOf(shown)));
-  const bare = await countOf(turns.map((turn) => shortenedTurn(turn, 0)));
+  const count = (shown: readonly TurnCard[]) => meter.count(renderer.turns(conversationOf(shown)));
+  const bare = await count(turns.map((turn) => shortenedTurn(turn, 0)));
   const room = tokens - bare;
-  let cap = Math.min(room * MOST_CHARACTERS, Math.max(...turns.map(longestText)));
-  for (let tries = 0; tries < CAPS && cap >= LEAST_CHARACTERS; tries++) {
+  let cap = Math.min(room * MAX_CHARACTERS_PER_TOKEN, Math.max(...turns.map(longestText)));
+  for (let cuts = 0; cuts < MAX_RESULT_CUTS && cap >= MIN_RESULT_CHARACTERS; cuts++) {
     const kept = new Map<string, number>();
     const shown = turns.map((turn) => {
       if (longestText(turn) <= cap) return turn;
-      const at = turn.tool_results === null ? cutAt(saidText(turn.content), cap) : cap;
+      const at = turn.tool_results === null ? cutAt(contentText(turn.content), cap) : cap;
       kept.set(turn.card_id, at);
       return shortenedTurn(turn, at);
     });
-    const found = await countOf(shown);
-    if (found <= tokens) return kept.size === 0 ? undefined : { turns: shown, kept, tokens: found };
-    cap = Math.floor((cap * room * 0.95) / (found - bare));
+    const counted = await count(shown);
+    if (counted <= tokens) return kept.size === 0 ? undefined : { turns: shown, kept, tokens: counted };
+    cap = Math.floor((cap * room * 0.95) / (counted - bare));
   }
   return undefined;
 }

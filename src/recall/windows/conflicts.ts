@@ -1,45 +1,44 @@
-/** What in a window contradicts what, as it is told beside each: the model cannot see the edge between them. */
+/** Contradictions between parts of a window, remarked on beside each part: the model cannot see the edges. */
 import { toIso } from '../../kernel/index.js';
 import { inOneLine } from './contained.js';
 import { cutAt, shortened } from './cut.js';
 import type { WindowPart } from './window.js';
 
 export interface Conflict {
-  /** What others call it. */
+  /** The name by which remarks on other parts refer to it. */
   readonly called: string;
-  /** The ids of those that it contradicts, or that contradict it. */
+  /** Ids at the other ends of its Contradicts edges, in either direction. */
   readonly with: readonly string[];
-  /** When it was so, in ms: what was told later may be of long ago. */
+  /** When it was true, in ms; a statement recorded later may be about an earlier time. */
   readonly at: number;
 }
 
-interface Told {
+interface Conflicting {
   readonly id: string;
   readonly conflict?: Conflict;
 }
 
 const LONGEST_NAME = 80;
 
-/** By its name, or by how its text begins. */
+/** Its name, or the beginning of its text. */
 export function calledBy(name: string | null | undefined, text: string): string {
   const called = inOneLine((name || text.slice(0, 2 * LONGEST_NAME).toWellFormed()).trim());
   return called.length <= LONGEST_NAME ? called : shortened(called, cutAt(called, LONGEST_NAME));
 }
 
-const ageOf = (other: Conflict, own: Conflict): string =>
-  other.at === own.at ? '' : other.at < own.at ? ', older' : ', newer';
-
-/** Of each in the list, those in the list that it is in conflict with, in the order of the list. */
-export function conflictsAmong<T extends Told>(list: readonly T[]): Map<T, T[]> {
+/** For each in the list, the others in the list that it is in conflict with, in list order. */
+export function conflictsAmong<T extends Conflicting>(list: readonly T[]): Map<T, T[]> {
   const inConflict = list.filter(({ conflict }) => conflict !== undefined);
   return new Map(inConflict.map((one) => [one, inConflict.filter(({ id }) => one.conflict!.with.includes(id))]));
 }
 
 /** Such as `"The user lives in Basel." (2026-11-17, older)`. */
-const remark = (own: Conflict, other: Conflict): string =>
-  `"${other.called}" (${toIso(other.at).slice(0, 10)}${ageOf(other, own)})`;
+function remark(own: Conflict, { called, at }: Conflict): string {
+  const age = at === own.at ? '' : at < own.at ? ', older' : ', newer';
+  return `"${called}" (${toIso(at).slice(0, 10)}${age})`;
+}
 
-export const withRemarks = (part: WindowPart, own: Told, others: readonly Told[] = []): WindowPart => ({
+export const withRemarks = (part: WindowPart, own: Conflicting, others: readonly Conflicting[] = []): WindowPart => ({
   ...part,
   contradicts: others.map((other) => remark(own.conflict!, other.conflict!)),
 });

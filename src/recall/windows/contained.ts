@@ -1,11 +1,15 @@
 /**
- * Stored text within Markdown: it can look neither like the structure of the window nor like that of a chat template.
- * A text that has nothing of the kind stands as it is; any other is quoted in a fence that it cannot close.
+ * Escapes stored text so that it is read neither as the structure of the window nor as tokens of a chat template.
+ * In Markdown, text that looks like structure is quoted in a fence that it cannot close.
  */
+import type { Message, Transcript } from '../../facts/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { isObject } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import { FENCE } from '../../text/index.js';
 import { looksLikeStructure } from './structure.js';
 
-/** The tokens by which chat templates tell messages and roles apart, in the spelling of the common model families. */
+/** Control tokens by which the chat templates of the common model families separate messages and roles. */
 const TEMPLATE = new RegExp(
   [
     '<(?=[|｜])',
@@ -15,11 +19,11 @@ const TEMPLATE = new RegExp(
   'gi',
 );
 
-/** A backslash within each such token: it reads the same, and is none. */
+/** Breaks every control token with a backslash; the text reads the same. */
 export const defused = (text: string): string =>
   text.includes('<') || text.includes('[') ? text.replace(TEMPLATE, '$&\\') : text;
 
-/** A longer run of backticks gets a backslash before it, rather than the fence its length. */
+/** A longer run of backticks is escaped with a backslash instead of getting a longer fence. */
 const LONGEST_FENCE = 16;
 const LONG_RUN = new RegExp(`\`{${LONGEST_FENCE},}`, 'g');
 
@@ -42,22 +46,53 @@ function longestRun(text: string): number {
   return longest;
 }
 
-/** A text as the window shows it: as it is, or quoted. */
+/** Stored text as Markdown shows it: unchanged, or quoted in a fence. */
 export function contained(text: string): string {
   const shown = defused(text);
   return looksLikeStructure(shown) ? fenced(shown) : shown;
 }
 
-/** Whether what `contained` gave is quoted: then it begins in a line of its own. */
+/** Whether `contained` quoted the text: a fence must begin on its own line. */
 export const isQuoted = (shown: string): boolean => shown.startsWith('```');
 
-/** Whether a text ends with a line that opens or closes a block of code. */
+/** Whether the last line of a text opens or closes a code block. */
 export const endsWithFence = (text: string): boolean =>
   FENCE.test(text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1));
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they end lines
 const LINE_ENDS = /[\n\r\u000b\u000c\u001c-\u001e\u0085\u2028\u2029]+/g;
 
-/** A title or label: one line, whatever somebody wrote, with no element of HTML. */
+/** A stored title or label as one line without HTML elements. */
 export const inOneLine = (title: string): string =>
   defused(title.replace(LINE_ENDS, ' ')).replace(/<(?=[a-z/!?])/gi, '\\<');
+
+/** Ids and names allow no backslash, so their brackets are replaced. */
+const defusedName = (name: string): string => (defused(name) === name ? name : name.replace(/[<[]/g, '_'));
+
+function defusedJson(value: Json): Json {
+  if (typeof value === 'string') return defused(value);
+  if (Array.isArray(value)) return value.map(defusedJson);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [defused(name), defusedJson(one)]));
+}
+
+const defusedMessage = (message: Message): Message => ({
+  ...message,
+  text: defused(message.text),
+  calls: message.calls.map((call) => {
+    const input = canonical(call.input);
+    return {
+      ...call,
+      id: defusedName(call.id),
+      name: defusedName(call.name),
+      input: defused(input) === input ? call.input : (defusedJson(call.input) as typeof call.input),
+      result: call.result && { ...call.result, text: defused(call.result.text) },
+    };
+  }),
+});
+
+/** The messages of a conversation without control tokens. */
+export const defusedTranscript = ({ system, messages }: Transcript): Transcript => ({
+  system,
+  messages: messages.map(defusedMessage),
+});

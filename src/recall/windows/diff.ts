@@ -1,14 +1,14 @@
-/** What differs between two contexts, by their records: what came in, what went out, what stands otherwise. */
+/** Compares two contexts by their entries: which came in, went out, or changed. */
 import type { ContextEntry } from '../contexts/model.js';
 import type { ManifestDiff } from '../manifests/model.js';
 
-/** Lists are shown so far. */
-const SHOWN = 1000;
+/** Maximum length of each list of a diff. */
+const MAX_LISTED = 1000;
 
-type Changes = Pick<ManifestDiff, 'came_in' | 'went_out' | 'changed'>;
+type Entries = ReadonlyMap<string, ContextEntry>;
 
-/** A card may be in a context once as a turn and once elsewhere; the first counts. */
-function shownIn(entries: readonly ContextEntry[]): Map<string, ContextEntry> {
+/** Entries by card, in order of place. A card may be shown as a turn and again elsewhere; the first counts. */
+function shownIn(entries: readonly ContextEntry[]): Entries {
   const shown = new Map<string, ContextEntry>();
   for (const entry of [...entries].sort((a, b) => (a.place ?? 0) - (b.place ?? 0))) {
     if (entry.place !== null && !shown.has(entry.card_id)) shown.set(entry.card_id, entry);
@@ -16,32 +16,31 @@ function shownIn(entries: readonly ContextEntry[]): Map<string, ContextEntry> {
   return shown;
 }
 
-export function diffContexts(before: readonly ContextEntry[], after: readonly ContextEntry[]): Changes {
-  const then = shownIn(before);
-  const now = shownIn(after);
-  const came_in = [...now.values()].filter(({ card_id }) => !then.has(card_id));
-  const went_out = [...then.values()].filter(({ card_id }) => !now.has(card_id));
-  const rank = ranksAmong(then, now);
-  const changed = [...now.values()].flatMap((entry) => {
-    const was = then.get(entry.card_id);
-    if (!was || isAlike(was, entry, rank)) return [];
-    return [{ id: entry.id, card_id: entry.card_id, before: was, after: entry }];
+const missingFrom = (entries: Entries, others: Entries): ContextEntry[] =>
+  [...entries.values()].filter(({ card_id }) => !others.has(card_id)).slice(0, MAX_LISTED);
+
+/** Ranks among the cards of both contexts: an entry that only moved because others came or went keeps its rank. */
+const ranksAmong = (entries: Entries, others: Entries): Map<string, number> =>
+  new Map([...entries.keys()].filter((id) => others.has(id)).map((id, rank) => [id, rank]));
+
+export function diffContexts(
+  entriesBefore: readonly ContextEntry[],
+  entriesAfter: readonly ContextEntry[],
+): Pick<ManifestDiff, 'came_in' | 'went_out' | 'changed'> {
+  const then = shownIn(entriesBefore);
+  const now = shownIn(entriesAfter);
+  const [rankThen, rankNow] = [ranksAmong(then, now), ranksAmong(now, then)];
+  const changed = [...now.values()].flatMap((after) => {
+    const { id, card_id } = after;
+    const before = then.get(card_id);
+    const isSameRank = rankThen.get(card_id) === rankNow.get(card_id);
+    return !before || (isSameRank && isAlike(before, after)) ? [] : [{ id, card_id, before, after }];
   });
-  return { came_in: came_in.slice(0, SHOWN), went_out: went_out.slice(0, SHOWN), changed: changed.slice(0, SHOWN) };
+  return { came_in: missingFrom(now, then), went_out: missingFrom(then, now), changed: changed.slice(0, MAX_LISTED) };
 }
 
-type Ranks = { readonly before: ReadonlyMap<string, number>; readonly after: ReadonlyMap<string, number> };
-
-/** Places among what is in both: what only made room for others has not changed its place. */
-function ranksAmong(then: ReadonlyMap<string, ContextEntry>, now: ReadonlyMap<string, ContextEntry>): Ranks {
-  const common = (one: ReadonlyMap<string, ContextEntry>, other: ReadonlyMap<string, ContextEntry>) =>
-    new Map([...one.keys()].filter((id) => other.has(id)).map((id, i) => [id, i]));
-  return { before: common(then, now), after: common(now, then) };
-}
-
-const isAlike = (was: ContextEntry, is: ContextEntry, { before, after }: Ranks): boolean =>
-  was.section === is.section &&
-  was.reason === is.reason &&
-  was.kept_characters === is.kept_characters &&
-  String(was.contradicts) === String(is.contradicts) &&
-  before.get(was.card_id) === after.get(is.card_id);
+const isAlike = (before: ContextEntry, after: ContextEntry): boolean =>
+  before.section === after.section &&
+  before.reason === after.reason &&
+  before.kept_characters === after.kept_characters &&
+  String(before.contradicts) === String(after.contradicts);

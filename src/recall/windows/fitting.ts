@@ -1,26 +1,25 @@
-/** Choosing what goes into a window: by priority, within the rooms of sections, turns from the newest backwards. */
+/** Chooses what goes into a window: by priority, within the tokens of each section, turns from the newest backwards. */
 import type { ContextReason, SectionName } from '../contexts/model.js';
 import type { Conflict } from './conflicts.js';
-import { mostOf, reasonAt, roomsFor } from './rooms.js';
-import { byPriority, GIVEN, type Section } from './sections.js';
+import { allotTokens, byPriority, GIVEN, maxTokens, reasonAt, type Section } from './sections.js';
 import { isPlain, type TurnCard, type Unit } from './turns.js';
 import type { WindowPart } from './window.js';
 
-/** Something that may go into a section other than turns. */
+/** A candidate for a section other than turns. */
 export interface Candidate {
   readonly entity_type: 'Turn' | 'Artifact' | 'Note' | 'Card';
   readonly id: string;
   readonly card_id: string;
   readonly score: number | null;
-  /** Why it would be in. */
+  /** Why it would be included. */
   readonly reason: ContextReason;
   readonly part: WindowPart;
-  /** When it was made: what is shown in the order of time goes by this. */
+  /** Its creation time, by which chronological sections are ordered. */
   readonly moment: number;
-  /** Of its own text as rendered; null if it is too long to be counted. */
+  /** Of its own text as rendered; null if that is longer than the budget. */
   readonly tokens: number | null;
   readonly conflict?: Conflict;
-  /** The turns that it stands for, of those that were read, and whether it stands for others as well. */
+  /** The turns that were read and that it summarises; `others`: whether it summarises more. */
   readonly covers?: { readonly card_ids: readonly string[]; readonly others: boolean };
 }
 
@@ -28,7 +27,7 @@ export interface CountedUnit extends Unit {
   readonly tokens: number | null;
 }
 
-/** A part that is shown, maybe shortened. */
+/** A part that is shown, possibly shortened. */
 export interface Chosen {
   readonly candidate: Candidate;
   readonly part: WindowPart;
@@ -36,40 +35,39 @@ export interface Chosen {
   readonly kept_characters: number | null;
 }
 
-/** Turns that belong together, shortened. */
 export interface CutUnit {
   readonly turns: readonly TurnCard[];
-  /** Of those that are, by their cards, how many characters are shown. */
+  /** Characters shown of each shortened turn, by card. */
   readonly kept: ReadonlyMap<string, number>;
   readonly tokens: number;
 }
 
-export interface ChosenTurns {
-  /** Of the list of units, from this one on. */
+/** The units from `from` up to `until`, excluded. */
+interface ChosenTurns {
   readonly from: number;
-  /** Up to this one, which is out: calls that are too long to be shown at all. */
+  /** Calls from here on are too long to show even a part of. */
   readonly until: number;
   readonly tokens: number;
-  /** The last of these units, if it was too long to be shown as it is. */
+  /** The last of these units, if it had to be shortened. */
   readonly cut: CutUnit | null;
-  /** Why the one before the first is out. */
+  /** Why the unit before `from` is out. */
   readonly reason: ContextReason;
-  /** Why those behind the last are. */
+  /** Why the units from `until` on are out. */
   readonly skipped: ContextReason;
 }
 
-export interface Fitting {
+export interface FitInput {
   readonly sections: readonly Section[];
   readonly budget: number;
-  /** What is left of it after what must be in. */
+  /** The budget less the mandatory parts. */
   readonly room: number;
   readonly candidates: readonly Candidate[];
   readonly turns: readonly TurnCard[];
   readonly units: readonly CountedUnit[];
   readonly max_turns: number;
-  /** What the first part of a section costs besides itself. */
+  /** Tokens that the first part of a section costs besides its own. */
   readonly heading: (section: SectionName) => number;
-  /** A candidate shortened to so many tokens, if anything of it can be shown by them. */
+  /** Shortens a candidate to at most so many tokens, if a useful part of it fits. */
   readonly cut: (candidate: Candidate, tokens: number) => Promise<Chosen | undefined>;
   readonly cutUnit: (turns: readonly TurnCard[], tokens: number) => Promise<CutUnit | undefined>;
 }
@@ -80,30 +78,30 @@ export interface Fit {
   readonly out: Map<Candidate, ContextReason>;
 }
 
-/** Less is no text that anybody can use. */
-export const LEAST_CUT_TOKENS = 32;
+/** Minimum useful excerpt, in tokens. */
+export const MIN_CUT_TOKENS = 32;
 
-/** Of the room for turns, what a call with long results takes at most: what it was made for stands before it. */
+/** Maximum share of the turns' room for a call with long results: the turns that led to it come before it. */
 export const CUT_SHARE = 0.75;
 
-/** Chooses, and chooses again without what the turns that are shown make superfluous. */
-export async function fitWindow(given: Fitting): Promise<Fit> {
-  const superfluous = new Set<Candidate>();
+/** Chooses, and repeats without the candidates that the shown turns make redundant. */
+export async function fitWindow(input: FitInput): Promise<Fit> {
+  const redundant = new Set<Candidate>();
   for (;;) {
-    const candidates = given.candidates.filter((one) => !superfluous.has(one));
-    const fit = await fitOnce({ ...given, candidates });
-    const shown = new Set(turnsShown(given, fit.turns).map(({ card_id }) => card_id));
-    const again = fit.chosen.filter(({ candidate }) => isShown(candidate, shown));
-    if (again.length === 0) {
-      for (const one of superfluous) fit.out.set(one, 'shown_already');
+    const candidates = input.candidates.filter((one) => !redundant.has(one));
+    const fit = await fitOnce({ ...input, candidates });
+    const shown = new Set(turnsShown(input, fit.turns).map(({ card_id }) => card_id));
+    const repeated = fit.chosen.filter(({ candidate }) => isRedundant(candidate, shown));
+    if (repeated.length === 0) {
+      for (const one of redundant) fit.out.set(one, 'shown_already');
       return fit;
     }
-    for (const { candidate } of again) superfluous.add(candidate);
+    for (const { candidate } of repeated) redundant.add(candidate);
   }
 }
 
 export const turnsShown = (
-  { turns, units }: Pick<Fitting, 'turns' | 'units'>,
+  { turns, units }: Pick<FitInput, 'turns' | 'units'>,
   { from, until, cut }: ChosenTurns,
 ): readonly TurnCard[] => {
   if (from >= until) return [];
@@ -112,42 +110,41 @@ export const turnsShown = (
   return cut ? [...whole, ...cut.turns] : whole;
 };
 
-function isShown({ entity_type, card_id, covers }: Candidate, shown: ReadonlySet<string>): boolean {
+function isRedundant({ entity_type, card_id, covers }: Candidate, shown: ReadonlySet<string>): boolean {
   if (entity_type === 'Turn') return shown.has(card_id);
   if (!covers || covers.others || covers.card_ids.length === 0) return false;
   return covers.card_ids.every((id) => shown.has(id));
 }
 
-/** What a section takes of its room. */
-interface Filled {
+interface FilledSection {
   readonly tokens: number;
   readonly chosen: readonly Chosen[];
   readonly out: readonly Candidate[];
   readonly reason: ContextReason;
-  /** Of the section of turns alone. */
+  /** Of the section `turns` only. */
   readonly turns: ChosenTurns | null;
-  /** With so many tokens more it could show more; Infinity where it has all. */
-  readonly least: number;
+  /** Additional tokens with which it could show more; Infinity if everything is shown. */
+  readonly next: number;
 }
 
-async function fitOnce(given: Fitting): Promise<Fit> {
-  const { budget } = given;
-  const sections = byPriority(given.sections).filter(({ name }) => !GIVEN.includes(name));
-  const wanted = new Map(sections.map(({ name }) => [name, wantedFor(given, name)]));
-  const rooms = roomsFor(sections, wanted, budget, given.room);
-  const filled = new Map<SectionName, Filled>();
-  let left = given.room;
+async function fitOnce(input: FitInput): Promise<Fit> {
+  const { budget } = input;
+  const sections = byPriority(input.sections).filter(({ name }) => !GIVEN.includes(name));
+  const wanted = new Map(sections.map(({ name }) => [name, wantedTokens(input, name)]));
+  const allotted = allotTokens(sections, wanted, budget, input.room);
+  const filled = new Map<SectionName, FilledSection>();
+  let left = input.room;
   for (const section of sections) {
-    const one = await fill(given, section, rooms.get(section.name)!);
+    const one = await fill(input, section, allotted.get(section.name)!);
     filled.set(section.name, one);
     left -= one.tokens;
   }
-  // What is chosen seldom fills a room to its end. What is left may be enough for something of another section.
+  // Sections seldom use up their room; the rest may be enough for a part of another section.
   for (const section of sections) {
     const before = filled.get(section.name)!;
-    const room = Math.min(before.tokens + left, mostOf(section, budget));
-    if (room < before.tokens + before.least || room <= rooms.get(section.name)!) continue;
-    const after = await fill(given, section, room);
+    const room = Math.min(before.tokens + left, maxTokens(section, budget));
+    if (room < before.tokens + before.next || room <= allotted.get(section.name)!) continue;
+    const after = await fill(input, section, room);
     filled.set(section.name, after);
     left += before.tokens - after.tokens;
   }
@@ -159,71 +156,68 @@ async function fitOnce(given: Fitting): Promise<Fit> {
   };
 }
 
-/** All that a section could take. */
-function wantedFor({ candidates, turns, units, max_turns, heading }: Fitting, name: SectionName): number {
-  const tokens =
+function wantedTokens({ candidates, turns, units, max_turns, heading }: FitInput, name: SectionName): number {
+  const counted =
     name === 'turns'
-      ? units.filter(({ from }) => turns.length - from <= max_turns).map((unit) => unit.tokens)
-      : candidates.filter(({ part }) => part.section === name).map((one) => one.tokens);
-  if (tokens.length === 0) return 0;
-  return tokens.reduce<number>((sum, one) => sum + (one ?? Infinity), heading(name));
+      ? units.filter(({ from }) => turns.length - from <= max_turns)
+      : candidates.filter(({ part }) => part.section === name);
+  if (counted.length === 0) return 0;
+  return counted.reduce((sum, { tokens }) => sum + (tokens ?? Infinity), heading(name));
 }
 
-async function fill(given: Fitting, section: Section, room: number): Promise<Filled> {
-  const reason = reasonAt(section, given.budget, room);
-  if (section.name !== 'turns') return fillSection(given, section.name, room, reason);
-  const turns = await fillTurns(given, room, reason);
-  const next = turns.reason === 'over_the_limit' ? undefined : given.units[turns.from - 1];
-  const isShort = turns.cut !== null || turns.until < given.units.length || (next && turns.tokens === 0);
-  const least = Math.min(next?.tokens ?? Infinity, isShort ? LEAST_CUT_TOKENS : Infinity);
-  return { tokens: turns.tokens, chosen: [], out: [], reason, turns, least };
+async function fill(input: FitInput, section: Section, room: number): Promise<FilledSection> {
+  const reason = reasonAt(section, input.budget, room);
+  if (section.name !== 'turns') return fillSection(input, section.name, room, reason);
+  const turns = await fillTurns(input, room, reason);
+  const before = turns.reason === 'over_the_limit' ? undefined : input.units[turns.from - 1];
+  const isShort = turns.cut !== null || turns.until < input.units.length || (before && turns.tokens === 0);
+  const next = Math.min(before?.tokens ?? Infinity, isShort ? MIN_CUT_TOKENS : Infinity);
+  return { tokens: turns.tokens, chosen: [], out: [], reason, turns, next };
 }
 
 async function fillSection(
-  { candidates, heading, cut }: Fitting,
+  { candidates, heading, cut }: FitInput,
   name: SectionName,
   room: number,
   reason: ContextReason,
-): Promise<Filled> {
-  const inSection = candidates.filter(({ part }) => part.section === name);
-  const shown: Chosen[] = [];
+): Promise<FilledSection> {
+  const chosen: Chosen[] = [];
   const out: Candidate[] = [];
   let left = room;
   let first = heading(name);
   let mayCut = true;
-  for (const candidate of inSection) {
+  for (const candidate of candidates) {
     const { part, tokens } = candidate;
-    const whole = tokens !== null && tokens + first <= left;
-    // One that is too long is shortened, and smaller ones behind it still get what is left.
-    const tried = !whole && mayCut && left - first >= LEAST_CUT_TOKENS;
-    const chosen = whole
-      ? { candidate, part, tokens, kept_characters: null }
-      : tried
-        ? await cut(candidate, left - first)
-        : undefined;
-    if (tried) mayCut = false;
-    if (!chosen) {
+    if (part.section !== name) continue;
+    let shown: Chosen | undefined;
+    if (tokens !== null && tokens + first <= left) shown = { candidate, part, tokens, kept_characters: null };
+    else if (mayCut && left - first >= MIN_CUT_TOKENS) {
+      // The first that is too long is shortened; smaller ones after it get the rest.
+      mayCut = false;
+      shown = await cut(candidate, left - first);
+    }
+    if (!shown) {
       out.push(candidate);
       continue;
     }
-    shown.push(chosen);
-    left -= chosen.tokens + first;
+    chosen.push(shown);
+    left -= shown.tokens + first;
     first = 0;
   }
-  const isShort = out.length > 0 || shown.some(({ kept_characters }) => kept_characters !== null);
-  const least = Math.min(isShort ? LEAST_CUT_TOKENS : Infinity, ...out.map(({ tokens }) => tokens ?? Infinity));
-  return { tokens: room - left, chosen: shown, out, reason, turns: null, least: least + first };
+  const isShort = out.length > 0 || chosen.some(({ kept_characters }) => kept_characters !== null);
+  const next = Math.min(isShort ? MIN_CUT_TOKENS : Infinity, ...out.map(({ tokens }) => tokens ?? Infinity));
+  return { tokens: room - left, chosen, out, reason, turns: null, next: next + first };
 }
 
-async function fillTurns(given: Fitting, room: number, reason: ContextReason): Promise<ChosenTurns> {
-  const { turns, units, max_turns, heading, cutUnit } = given;
+async function fillTurns(input: FitInput, room: number, reason: ContextReason): Promise<ChosenTurns> {
+  const { turns, units, max_turns, heading, cutUnit } = input;
   const first = heading('turns');
-  const { until, cut } = await newestOf(given, room - first);
+  const { until, cut } = await newestThatFits(input, room - first);
   const newest = cut && units[until - 1]!;
   let tokens = cut?.tokens ?? 0;
   let from = cut ? until - 1 : until;
   let why = reason;
-  // Of what somebody said, all that fits is shown, and nothing before it.
+  // A shortened message takes all the room: nothing is shown before it.
   const isAll = cut?.turns.every(isPlain) ?? false;
   while (from > 0 && !isAll) {
     const unit = units[from - 1]!;
@@ -235,19 +229,19 @@ async function fillTurns(given: Fitting, room: number, reason: ContextReason): P
     tokens += unit.tokens;
     from--;
   }
-  // What was kept for turns before a call, and they do not take, is for its results.
+  // Room reserved for turns before a call that they do not use goes to the results of the call.
   const left = room - first - tokens;
   const longer =
-    newest && !isAll && left >= LEAST_CUT_TOKENS
+    newest && !isAll && left >= MIN_CUT_TOKENS
       ? await cutUnit(turns.slice(newest.from, newest.until), cut.tokens + left)
       : undefined;
   if (longer) tokens += longer.tokens - cut!.tokens;
   return { from, until, tokens: tokens === 0 ? 0 : tokens + first, cut: longer ?? cut, reason: why, skipped: reason };
 }
 
-/** Where the turns end: with the newest, if need be shortened, or before calls of which not even a little can be shown. */
-async function newestOf(
-  { turns, units, max_turns, cutUnit }: Fitting,
+/** Where the turns end: with the newest, shortened if needed, or before calls of which no useful part fits. */
+async function newestThatFits(
+  { turns, units, max_turns, cutUnit }: FitInput,
   room: number,
 ): Promise<Pick<ChosenTurns, 'until' | 'cut'>> {
   for (let until = units.length; until > 0; until--) {
@@ -255,27 +249,27 @@ async function newestOf(
     if (turns.length - newest.from > max_turns) break;
     if (newest.tokens !== null && newest.tokens <= room) return { until, cut: null };
     const unit = turns.slice(newest.from, newest.until);
-    const isSaid = unit.every(isPlain);
-    // What a call was made for stands before it, unless there is room for only one of them.
-    for (const most of isSaid || until === 1 ? [room] : [Math.floor(room * CUT_SHARE), room]) {
-      const cut = most < LEAST_CUT_TOKENS ? undefined : await cutUnit(unit, most);
+    const isMessage = unit.every(isPlain);
+    // Leaves room for the turns that led to a call, unless only the call itself fits.
+    for (const limit of isMessage || until === 1 ? [room] : [Math.floor(room * CUT_SHARE), room]) {
+      const cut = limit < MIN_CUT_TOKENS ? undefined : await cutUnit(unit, limit);
       if (cut) return { until, cut };
     }
-    if (isSaid) break;
+    if (isMessage) break;
   }
   return { until: units.length, cut: null };
 }
 
-/** Takes out what is of the least priority, until so many tokens are free by estimate; nothing if nothing is left. */
-export function dropLeast(given: Fitting, fit: Fit, tokens: number): Fit | undefined {
+/** Drops parts of the lowest priority until an estimated `tokens` are free; undefined if there is nothing to drop. */
+export function dropLeast(input: FitInput, fit: Fit, tokens: number): Fit | undefined {
   const chosen = [...fit.chosen];
   const out = new Map(fit.out);
   let { turns } = fit;
   let freed = 0;
-  for (const { name } of byPriority(given.sections).reverse()) {
+  for (const { name } of byPriority(input.sections).reverse()) {
     while (freed < tokens && name === 'turns' && turns.from < turns.until) {
       const cut = turns.from === turns.until - 1 ? turns.cut : null;
-      freed += Math.max(1, cut?.tokens ?? given.units[turns.from]!.tokens!);
+      freed += Math.max(1, cut?.tokens ?? input.units[turns.from]!.tokens!);
       turns = { ...turns, from: turns.from + 1, cut: cut ? null : turns.cut };
     }
     while (freed < tokens) {

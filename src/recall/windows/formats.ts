@@ -1,4 +1,4 @@
-/** A window as XML or JSON, and which shape each format has. */
+/** Windows as XML or JSON, and the renderer of each format. */
 import { answerText, type Message, openaiMessages, type Transcript } from '../../facts/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
@@ -6,10 +6,9 @@ import type { ContextFormat, SectionName } from '../contexts/model.js';
 import { chat, markdown } from './markdown.js';
 import { GIVEN } from './sections.js';
 import { conversationOf } from './turns.js';
-import { partsOf, type Rendering, type Shape, textGiven, type WindowPart } from './window.js';
+import { partsOf, type Renderer, type Rendering, textGiven, type WindowPart } from './window.js';
 
-/** Characters that XML cannot hold, however they are written. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML cannot hold these, not even escaped
 const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 const inXml = (text: string): string =>
@@ -18,7 +17,6 @@ const inXml = (text: string): string =>
 const attribute = (name: string, value: string): string =>
   value === '' ? '' : ` ${name}="${inXml(value).replaceAll('"', '&quot;').replaceAll('\n', '&#10;')}"`;
 
-/** What a part of a section is called. */
 const ELEMENTS: Readonly<Partial<Record<SectionName, string>>> = {
   principles: 'principle',
   notes: 'note',
@@ -45,7 +43,7 @@ const xmlTurns = ({ system, messages }: Transcript): string =>
 
 const around = (section: SectionName, inner: string): string => `<${section}>\n${inner}</${section}>\n`;
 
-const xml: Shape = {
+const xml: Renderer = {
   frame: '',
   around: (section) => around(section, ''),
   part: (part) => (GIVEN.includes(part.section) ? given(part.section, part.text) : xmlPart(part)),
@@ -82,7 +80,7 @@ const jsonTurns = ({ system, messages }: Transcript): Json[] => [
   ...openaiMessages('', messages),
 ];
 
-const json: Shape = {
+const json: Renderer = {
   frame: '',
   around: (section) => `"${section}":[],`,
   part: (part) => `${canonical(GIVEN.includes(part.section) ? part.text : jsonPart(part))},`,
@@ -105,4 +103,4 @@ const json: Shape = {
   },
 };
 
-export const shapes: Readonly<Record<ContextFormat, Shape>> = { messages: chat, markdown, xml, json };
+export const renderers: Readonly<Record<ContextFormat, Renderer>> = { messages: chat, markdown, xml, json };

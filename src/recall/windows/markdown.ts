@@ -1,17 +1,16 @@
-/** A window as Markdown, and as messages whose system prompt is Markdown. */
+/** Windows as Markdown, and as messages whose system prompt is Markdown. */
 import { answerText, type Message, openaiMessages, type Transcript } from '../../facts/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
 import type { SectionName } from '../contexts/model.js';
-import { contained, defused, inOneLine, isQuoted } from './contained.js';
-import { defusedTranscript } from './defused.js';
+import { contained, defused, defusedTranscript, inOneLine, isQuoted } from './contained.js';
 import { GIVEN } from './sections.js';
 import { conversationOf } from './turns.js';
 import {
   HEADINGS,
   partsOf,
+  type Renderer,
   type Rendering,
-  type Shape,
   textGiven,
   titled,
   type Window,
@@ -24,25 +23,24 @@ const headingOf = (section: SectionName): string => (HEADINGS[section] === undef
 
 const headed = (title: string): string => (title === '' ? '' : `### ${title}${BETWEEN}`);
 
-const doubtOf = ({ contradicts = [] }: WindowPart): string =>
+const contradictionsOf = ({ contradicts = [] }: WindowPart): string =>
   contradicts.length === 0 ? '' : `${BETWEEN}(Contradicts: ${contradicts.map(inOneLine).join('; ')})`;
 
-/** What the request brings is written for this place, and stands as it is. */
+/** Texts of the request were written for this place and are not escaped. */
 const partText = (part: WindowPart): string =>
-  GIVEN.includes(part.section) ? part.text : headed(inOneLine(titled(part))) + contained(part.text) + doubtOf(part);
+  GIVEN.includes(part.section)
+    ? part.text
+    : headed(inOneLine(titled(part))) + contained(part.text) + contradictionsOf(part);
 
-/** All that stands before the turns. */
-function sectionTexts(window: Window): string[] {
-  return window.order.flatMap((section) => {
+/** The sections before the turns. */
+const sectionTexts = (window: Window): string[] =>
+  window.order.flatMap((section) => {
     const parts = partsOf(window, section);
-    if (parts.length === 0) return [];
-    return [headingOf(section), ...parts.map(partText)].filter((text) => text !== '');
+    return parts.length === 0 ? [] : [headingOf(section), ...parts.map(partText)].filter((text) => text !== '');
   });
-}
 
 const NAMES = { user: 'User', assistant: 'Assistant' };
 
-/** A quoted text begins in a line of its own. */
 function labelled(label: string, text: string): string {
   const shown = contained(text);
   return `**${inOneLine(label)}:**${isQuoted(shown) ? BETWEEN : ' '}${shown}`.trimEnd();
@@ -61,7 +59,7 @@ const conversationTexts = ({ system, messages }: Transcript): string[] => [
   ...messages.map(messageText),
 ];
 
-export const markdown: Shape = {
+export const markdown: Renderer = {
   frame: '',
   around: (section) => (headingOf(section) === '' ? '' : headingOf(section) + BETWEEN),
   part: (part) => partText(part) + BETWEEN,
@@ -78,13 +76,13 @@ export const markdown: Shape = {
   },
 };
 
-/** A text as it stands within a JSON string. */
+/** A text as it is written inside a JSON string. */
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** Between texts of the system prompt. */
+/** Separates texts of the system prompt. */
 const joint = escaped(BETWEEN);
 
-export const chat: Shape = {
+export const chat: Renderer = {
   frame: '{"content":"","role":"system"},',
   around: (section) => (headingOf(section) === '' ? '' : escaped(headingOf(section)) + joint),
   part: (part) => escaped(partText(part)) + joint,
@@ -102,7 +100,7 @@ export const chat: Shape = {
       ...(input === undefined ? [] : [{ role: 'user', content: defused(input) }]),
     ];
     const text = canonical(shown);
-    // Members in the order of their names, so that whoever writes them as JSON writes these bytes.
+    // Parsed from canonical JSON, so that a client that serialises the messages gets the bytes that were hashed.
     return { text, messages: JSON.parse(text) as JsonObject[] };
   },
 };

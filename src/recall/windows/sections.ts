@@ -1,56 +1,93 @@
-/** The sections of a context: in which order they stand, which goes first when room is short, and how much each may take. */
+/** The sections of a context: their order, their priority when room is short, and the tokens that each may take. */
 import { invalid } from '../../kernel/index.js';
-import { SECTIONS, type SectionName, type SectionSetting } from '../contexts/model.js';
+import { type ContextReason, SECTIONS, type SectionName, type SectionSetting } from '../contexts/model.js';
 
 export interface Section {
   readonly name: SectionName;
   readonly priority: number;
-  /** Of the budget: while others want the rest, it gets no more. */
+  /** Fraction of the budget that it may take while other sections want the rest. */
   readonly share: number;
-  /** Whether that holds also where nobody else wants the rest: whoever gives a share wants it kept. */
+  /** Whether the share was requested: then it is a limit even if no other section wants the rest. */
   readonly firm: boolean;
-  /** What it gets at least, if it has as much. */
+  /** Guaranteed tokens, if its content needs as many. */
   readonly min_tokens: number;
 }
 
-type Usual = Readonly<Record<SectionName, Omit<Section, 'name' | 'firm'>>>;
-
-/** The shares of what is looked up leave a fifth to the turns, whatever else there is. */
-const usual: Usual = {
-  user_input: { priority: 100, share: 1, min_tokens: 0 },
-  instructions: { priority: 90, share: 1, min_tokens: 0 },
-  profile: { priority: 85, share: 1, min_tokens: 0 },
-  artifacts: { priority: 80, share: 0.25, min_tokens: 0 },
-  principles: { priority: 75, share: 0.1, min_tokens: 0 },
-  notes: { priority: 70, share: 0.15, min_tokens: 0 },
-  summaries: { priority: 65, share: 0.15, min_tokens: 0 },
-  passages: { priority: 62, share: 0.15, min_tokens: 0 },
-  turns: { priority: 60, share: 1, min_tokens: 0 },
+/** The shares of retrieved content leave at least a fifth to the turns. */
+const DEFAULTS: Readonly<Record<SectionName, { readonly priority: number; readonly share: number }>> = {
+  user_input: { priority: 100, share: 1 },
+  instructions: { priority: 90, share: 1 },
+  profile: { priority: 85, share: 1 },
+  artifacts: { priority: 80, share: 0.25 },
+  principles: { priority: 75, share: 0.1 },
+  notes: { priority: 70, share: 0.15 },
+  summaries: { priority: 65, share: 0.15 },
+  passages: { priority: 62, share: 0.15 },
+  turns: { priority: 60, share: 1 },
 };
 
-/** These are in the context or there is none. */
+/** Mandatory: a context that lacks the room for them is refused. */
 export const GIVEN: readonly SectionName[] = ['profile', 'instructions', 'user_input'];
-/** A conversation ends with what was said last. */
+/** A conversation ends with its last message. */
 const LAST: readonly SectionName[] = ['turns', 'user_input'];
 
-/** All sections in the order in which they stand: those that are named in the order given, the others as usual. */
+/** All sections in display order: those with settings in the order given, then the others. */
 export function sectionsFor(settings: readonly SectionSetting[] = []): Section[] {
   const named = settings.map(({ name }) => name);
   const twice = named.find((name, i) => named.indexOf(name) < i);
-  if (twice !== undefined) throw invalid(`sections: "${twice}" is there twice`);
+  if (twice !== undefined) throw invalid(`\`sections\` must name each section once: "${twice}" is repeated`);
   const order = [...new Set<SectionName>([...named, ...SECTIONS])].filter((name) => !LAST.includes(name));
   return [...order, ...LAST].map((name) => {
     const given = settings.find((one) => one.name === name);
     return {
       name,
-      priority: given?.priority ?? usual[name].priority,
-      share: given?.share ?? usual[name].share,
+      priority: given?.priority ?? DEFAULTS[name].priority,
+      share: given?.share ?? DEFAULTS[name].share,
       firm: given?.share !== undefined,
-      min_tokens: given?.min_tokens ?? usual[name].min_tokens,
+      min_tokens: given?.min_tokens ?? 0,
     };
   });
 }
 
-/** In the order in which they get their room; of the same priority the one that stands first. */
+/** In the order in which sections get room; equal priorities in display order. */
 export const byPriority = (sections: readonly Section[]): Section[] =>
   [...sections].sort((a, b) => b.priority - a.priority);
+
+const shareOf = ({ share }: Section, budget: number): number => Math.floor(share * budget);
+
+/** The limit that holds even where room is left. */
+export const maxTokens = (section: Section, budget: number): number =>
+  section.firm ? Math.max(shareOf(section, budget), section.min_tokens) : Infinity;
+
+const LIMITS: readonly ((section: Section, budget: number) => number)[] = [
+  ({ min_tokens }) => min_tokens,
+  shareOf,
+  maxTokens,
+];
+
+/** Allots `room` in three rounds (guaranteed, share, rest); a section never gets more than it wants. */
+export function allotTokens(
+  sections: readonly Section[],
+  wanted: ReadonlyMap<SectionName, number>,
+  budget: number,
+  room: number,
+): Map<SectionName, number> {
+  const allotted = new Map<SectionName, number>();
+  let left = Math.max(0, room);
+  for (const limit of LIMITS) {
+    for (const section of sections) {
+      const has = allotted.get(section.name) ?? 0;
+      const upTo = Math.min(wanted.get(section.name) ?? 0, limit(section, budget));
+      const more = Math.min(left, Math.max(0, upTo - has));
+      allotted.set(section.name, has + more);
+      left -= more;
+    }
+  }
+  return allotted;
+}
+
+/** Why a candidate is out of a section that had so much room. Beyond its share a section had all that was left. */
+export const reasonAt = (section: Section, budget: number, room: number): ContextReason => {
+  const limit = section.firm ? maxTokens(section, budget) : shareOf(section, budget);
+  return room === limit ? 'share_used_up' : 'no_room';
+};

@@ -1,23 +1,22 @@
 /**
- * Whether a text has a line that could be read as structure of a window: a heading, a label, a fence, an element of HTML.
- * It finds more than that, since quoting a harmless text costs nothing. One pass by hand: expressions for this take hundreds
- * of milliseconds on a megabyte of stars or line ends.
+ * Detects lines that could be read as structure of a window: a heading, a label, a fence, an HTML element. False positives
+ * are harmless, since quoting costs nothing. A hand-written single pass: regular expressions for this take hundreds of
+ * milliseconds on a megabyte of asterisks or line ends.
  */
 
 const ROLES =
   'system|developer|user|human|assistant|ai|model|bot|agent|tool|function|instructions?|calls|result of|contradicts';
-/** Who speaks, what is called, what contradicts: the labels of the window, and those of other prompts. */
+/** The labels of the window (roles, calls, contradictions) and those of other prompts. */
 const LABEL = new RegExp(`^[*_[(\`"]*(?:${ROLES})\\b[^:：\\n]{0,24}[:：>|\\]]`, 'i');
 const LABEL_LENGTH = 60;
 
 const HTML = /<[a-z/!?]/i;
-/** Ends a line for some readers and not for others. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are such characters
+// biome-ignore lint/suspicious/noControlCharactersInRegex: some readers end a line at these
 const ODD_LINE_END = /[\u000b\u000c\u001c-\u001e\u0085]/;
 
 const isLineEnd = (code: number): boolean => code === 0x0a || code === 0x0d || code === 0x2028 || code === 0x2029;
 
-/** White space within a line, and characters that are not seen. */
+/** White space within a line, and invisible characters. */
 const isBlank = (code: number): boolean =>
   code === 0x20 ||
   code === 0x09 ||
@@ -33,7 +32,7 @@ const isBlank = (code: number): boolean =>
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** Marks of quotes and list items: `>`, `-`, `+`, bullets, and `*`, which is also that of bold. */
+/** Marks of quotes and list items: `>`, `-`, `+`, bullets, and `*`, which also marks bold text. */
 const isMark = (code: number): boolean =>
   code === 0x3e ||
   code === 0x2d ||
@@ -43,21 +42,21 @@ const isMark = (code: number): boolean =>
   code === 0x2023 ||
   code === 0x2013;
 
-/** Behind a number of a list item, or where the number began if it is none. */
-function behindNumber(text: string, from: number): number {
+/** The index after the number of a list item, or `from` if there is none. */
+function afterNumber(text: string, from: number): number {
   let at = from;
   while (at - from < 9 && isDigit(text.charCodeAt(at))) at++;
   const code = text.charCodeAt(at);
   return at > from && (code === 0x2e || code === 0x29) ? at + 1 : from;
 }
 
-/** What stands before the first word of a line: white space, and marks that leave a heading a heading. */
-function behindLead(text: string, from: number): number {
+/** The index of the first word of a line, after white space and the marks that may precede a heading. */
+function afterLead(text: string, from: number): number {
   for (let at = from; ; ) {
     const code = text.charCodeAt(at);
     if (isBlank(code) || isMark(code)) at++;
     else {
-      const next = isDigit(code) ? behindNumber(text, at) : at;
+      const next = isDigit(code) ? afterNumber(text, at) : at;
       if (next === at) return at;
       at = next;
     }
@@ -71,12 +70,12 @@ const isRun = (text: string, at: number, end: number, mark: string): boolean => 
   return next === end;
 };
 
-/** A line in bold is a heading to most readers. */
+/** Most readers take a bold line for a heading. */
 const BOLD_END = /(?:\*\*|__)[:：]?\s*$/;
 
 function isStructural(text: string, start: number, end: number): boolean {
-  const at = behindLead(text, start);
-  // Nothing but marks: dashes make a heading of the line above.
+  const at = afterLead(text, start);
+  // A line of dashes turns the line above into a heading.
   if (at >= end) return text.slice(start, end).includes('-');
   const first = text[at]!;
   if (first === '#' || first === '＃') return true;

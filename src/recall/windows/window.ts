@@ -1,34 +1,34 @@
-/** What is in a window, before it is rendered: parts of sections in their order, and turns. */
+/** The content of a window before it is rendered: the parts of its sections, and turns. */
 import type { Transcript } from '../../facts/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import type { SectionName } from '../contexts/model.js';
 import type { TurnCard } from './turns.js';
 
-/** A text in a section other than turns. */
+/** A text of a section other than `turns`. */
 export interface WindowPart {
   readonly section: SectionName;
-  /** What it is called; empty for texts of the request. */
+  /** Empty for texts of the request. */
   readonly title: string;
   /** Such as Fact or Procedure; empty where there is none. */
   readonly type: string;
   readonly text: string;
-  /** What else in the window says otherwise. */
+  /** Remarks on other parts of the window that contradict it. */
   readonly contradicts?: readonly string[];
 }
 
 export interface Window {
-  /** The sections before the turns, as they stand. */
+  /** The sections before the turns, in display order. */
   readonly order: readonly SectionName[];
-  /** Of each section in the order in which they stand. */
+  /** In display order within each section. */
   readonly parts: readonly WindowPart[];
   readonly turns: readonly TurnCard[];
 }
 
-/** How a format says things. What parts cost is estimated by their own texts; the whole is counted in the end. */
-export interface Shape {
-  /** Around what is not given by the request, if nothing is. */
+/** Renders a format. Parts are counted alone as an estimate; the whole rendering is counted in the end. */
+export interface Renderer {
+  /** Overhead of a window in which no section before the turns was given by the request. */
   readonly frame: string;
-  /** What a section has around its parts. */
+  /** The text of a section around its parts. */
   around(section: SectionName): string;
   part(part: WindowPart): string;
   turns(conversation: Transcript): string;
@@ -36,7 +36,7 @@ export interface Shape {
 }
 
 export interface Rendering {
-  /** What is counted and hashed. */
+  /** The text that is counted and hashed. */
   readonly text: string;
   readonly messages: JsonObject[] | null;
 }
@@ -56,14 +56,14 @@ export const HEADINGS: Readonly<Partial<Record<SectionName, string>>> = {
   turns: 'Conversation',
 };
 
-/** A title with its type, such as "Login (Fact)"; without a title the type, such as "Fact". */
+/** Such as "Login (Fact)"; without a title "Fact". */
 export const titled = ({ title, type }: WindowPart): string =>
   title === '' || type === '' ? title + type : `${title} (${type})`;
 
-/** Where a sentence or line ends, or nothing follows. */
+/** The end of a sentence, a line or the text. */
 const ENDS_HERE = /^(?:[.!?]+(?:\s|$)|[。！？]|[^\S\n]*(?:\n|$))/;
 
-/** A title, unless it is how the text begins: its first sentence or line, or as much of that as a title holds. */
+/** Empty if the title repeats the first sentence or line of the text, or the beginning of it. */
 export function titleBeside(title: string, text: string): string {
   const isCut = title.endsWith('…');
   const start = isCut ? title.slice(0, -1) : title;

@@ -1,7 +1,7 @@
 /** Hostile texts in a window: whatever is stored, the only structure that a reader finds is that of the window. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shapes } from '#cairn/recall/windows/formats.js';
+import { renderers } from '#cairn/recall/windows/formats.js';
 import type { TurnCard } from '#cairn/recall/windows/turns.js';
 import { HEADINGS, type Window } from '#cairn/recall/windows/window.js';
 import { openTarget, type TestStore } from '../../support/targets.js';
@@ -159,7 +159,7 @@ describe('hostile texts in a window', () => {
     fc.assert(
       fc.property(windows, (made) => {
         const window = windowOf(made);
-        const { text } = shapes.markdown.render(window);
+        const { text } = renderers.markdown.render(window);
         ownStructure(text, window);
         const labels = structureOf(text).filter((one) => one.startsWith('**')).length;
         // Each turn that says something, and of each call what is asked and what is answered.
@@ -174,7 +174,7 @@ describe('hostile texts in a window', () => {
     fc.assert(
       fc.property(windows, (made) => {
         const window = windowOf(made);
-        const { text, messages } = shapes.messages.render(window);
+        const { text, messages } = renderers.messages.render(window);
         expect(text).not.toMatch(TOKENS);
         const system = messages!.filter(({ role }) => role === 'system');
         expect(system.length).toBeLessThanOrEqual(1);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '#cairn/facts/index.js';
 import type { Json } from '#cairn/kernel/contract.js';
-import { saidText } from '#cairn/recall/windows/content.js';
+import { contentText } from '#cairn/recall/windows/content.js';
 import { cutAt, shortened } from '#cairn/recall/windows/cut.js';
 import { conversationOf, shortenedTurn, type TurnCard, unitsOf } from '#cairn/recall/windows/turns.js';
 import { charactersWithin, countTokens } from '#cairn/text/index.js';
@@ -100,16 +100,16 @@ describe('content', () => {
 
   it('CTX-20 of a list of parts is its texts, and what others are', () => {
     expect(
-      saidText([
+      contentText([
         { type: 'text', text: 'Look.' },
         { type: 'input_text', text: 'Here.' },
       ]),
     ).toBe('Look.\n\nHere.');
-    const shown = saidText([{ type: 'text', text: 'Look.' }, image]);
+    const shown = contentText([{ type: 'text', text: 'Look.' }, image]);
     expect(shown).toMatch(
       /^Look\.\n\n\{"image_url":\{"url":"data:image\/png;base64,.{0,20} \[…\]"\},"type":"image_url"\}$/,
     );
-    expect(saidText([{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }])).toBe(
+    expect(contentText([{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }])).toBe(
       '{"image_url":{"url":"https://example.org/a.png"},"type":"image_url"}',
     );
   });
@@ -122,7 +122,9 @@ describe('content', () => {
     [{ type: 'text', text: 1 }],
     { type: 'text', text: 'a' },
     ['a'],
-  ])('CTX-20 that is no such list stays what it is: %j', (content) => expect(saidText(content)).toBe(textOf(content)));
+  ])('CTX-20 that is no such list stays what it is: %j', (content) =>
+    expect(contentText(content)).toBe(textOf(content)),
+  );
 
   it('CTX-20 of results is read alike, and cut as text', () => {
     const content = [{ type: 'text', text: 'One two three four' }, image];

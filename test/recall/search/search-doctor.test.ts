@@ -94,12 +94,12 @@ type Harm = (tenant: string, planted: Planted, isSqlite: boolean) => Sql;
 const docOf = (tenant: string, id: string): Sql =>
   sql`(SELECT doc_no FROM search_docs WHERE tenant_id = ${tenant} AND content_id = ${id})`;
 
-const KNOWN = 'all that is to be found is known to the search';
-const SAYS = 'what the search knows of a thing is what it says';
-const THERE = 'what the search knows is there, and current';
-const ONCE = 'the search knows each thing once';
-const INDEX = 'the index has the terms of the documents';
-const NOTED = 'as many documents are noted as can be found';
+const KNOWN = 'every searchable content has a search document';
+const SAYS = 'search documents match their content';
+const THERE = 'the content of every search document exists and is current';
+const ONCE = 'no content has two search documents';
+const INDEX = 'the index has the terms of all search documents';
+const NOTED = 'the stored count of search documents is right';
 
 const harms: readonly [string, Harm, readonly RegExp[]][] = [
   [
@@ -136,7 +136,7 @@ const harms: readonly [string, Harm, readonly RegExp[]][] = [
   [
     'a number that is wrong',
     (t) => sql`UPDATE search_counts SET docs = docs + 5 WHERE tenant_id = ${t}`,
-    [new RegExp(`^${NOTED}: noted are \\d+, found are \\d+$`)],
+    [new RegExp(`^${NOTED}: stored count \\d+, documents \\d+$`)],
   ],
   [
     'a document that the index lacks',
@@ -145,7 +145,7 @@ const harms: readonly [string, Harm, readonly RegExp[]][] = [
         ? sql`INSERT INTO search_index(search_index, rowid, terms)
             SELECT 'delete', doc_no, terms FROM search_docs WHERE tenant_id = ${t} AND content_id = ${turn_id}`
         : sql`DELETE FROM search_index WHERE tenant_id = ${t} AND doc_no = ${docOf(t, turn_id)}`,
-    [new RegExp(`^${INDEX}: document \\d+ has \\d+ terms, and 0 in the index$`)],
+    [new RegExp(`^${INDEX}: document \\d+ has \\d+ terms, but 0 in the index$`)],
   ],
   [
     'a document with other terms in the index',
@@ -155,7 +155,7 @@ const harms: readonly [string, Harm, readonly RegExp[]][] = [
             WHERE tenant_id = ${t} AND content_id = ${card_id}`
         : sql`UPDATE search_index SET terms = terms || 'abcdefg'::tsvector || 'hijklmn'::tsvector
             WHERE tenant_id = ${t} AND doc_no = ${docOf(t, card_id)}`,
-    [new RegExp(`^${INDEX}: document \\d+ has \\d+ terms, and \\d+ in the index$`)],
+    [new RegExp(`^${INDEX}: document \\d+ has \\d+ terms, but \\d+ in the index$`)],
   ],
   [
     'entries of no document',
@@ -163,7 +163,7 @@ const harms: readonly [string, Harm, readonly RegExp[]][] = [
       isSqlite
         ? sql`INSERT INTO search_index(rowid, terms) SELECT 987654, 'abcdefg!' WHERE ${t} <> ''`
         : sql`INSERT INTO search_index (tenant_id, doc_no, terms) VALUES (${t}, 987654, 'abcdefg'::tsvector)`,
-    [new RegExp(`^${INDEX}: document 987654 has 0 terms, and 1 in the index$`)],
+    [new RegExp(`^${INDEX}: document 987654 has 0 terms, but 1 in the index$`)],
   ],
 ];
 
