@@ -14,6 +14,7 @@ export {
   type VectorIndexes,
   type VectorSpace,
   type VectorTable,
+  valuesOf,
 } from './driver.js';
 export { behind, inOrder, type KeysetPage, keyset, startsWith, type Times, within } from './filters.js';
 export { Lane } from './lane.js';

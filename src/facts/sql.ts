@@ -28,7 +28,6 @@ export {
   takeDeleteTime,
   takeSealTime,
 } from './cards/lifetime.js';
-export { cardsWithin } from './cards/reach.js';
 export {
   type CardRow,
   findCard,
@@ -41,5 +40,5 @@ export {
   toCard,
   wasVisible,
 } from './cards/store.js';
-export { isOfTurn, shownTo } from './cards/visibility.js';
+export { cardsWithin, isOfTurn, shownTo } from './cards/visibility.js';
 export { visibleTo } from './packets/visibility.js';
