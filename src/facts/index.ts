@@ -1,4 +1,4 @@
-/** What other modules may use of facts. */
+/** The door of facts: use cases and registries. */
 import './register.js';
 
 export { mayUse, openBox, openBoxes, ownerOf, permitted } from './boxes/access.js';

@@ -1,12 +1,5 @@
-/** Rows and SQL conditions of facts, for the reading thread as well: no schemas. */
-export {
-  entriesAfter,
-  insertEntries,
-  type Segment,
-  segmentsOf,
-  standingOf,
-  tailOf,
-} from './boxes/entries.js';
+/** Rows and SQL conditions of facts, also for the reading thread: no schemas. */
+export { entriesAfter, insertEntries, type Segment, segmentsOf, standingOf, tailOf } from './boxes/entries.js';
 export { addReader, type BoxRow, findBox, growBox, lockBox, visibleBox } from './boxes/store.js';
 export {
   countCardLifetimes,
