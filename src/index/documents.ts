@@ -1,7 +1,7 @@
 /** search_docs: one row per searchable entity. Triggers blank it when its content is erased. */
 import { type Sql, sql, type Table, TENANT, type Tx, valuesOf } from '../driver/index.js';
 import type { IndexedType } from '../kernel/index.js';
-import type { MemoryCategory } from './categories.js';
+import type { MemoryCategory } from './contract.js';
 import type { Measured } from './searchable.js';
 
 /** The search document of an entity. */
@@ -92,21 +92,19 @@ export const columnsOf = ({ measured, ...doc }: NewDoc): DocColumns => ({
   terms: measured.terms,
 });
 
-export async function insertDocs(tx: Tx, docs: readonly NewDoc[]): Promise<void> {
-  await tx.insert(
+export const insertDocs = (tx: Tx, docs: readonly NewDoc[]): Promise<void> =>
+  tx.insert(
     table,
     docs.map((doc) => valuesOf(table, { tenant_id: tx.tenant, ...columnsOf(doc) })),
   );
-}
 
 /** Takes a superseded or deleted version out of the search; its content may stay. */
-export async function forgetDoc(tx: Tx, content_id: string): Promise<void> {
-  await tx.send(
+export const forgetDoc = (tx: Tx, content_id: string): Promise<void> =>
+  tx.send(
     sql`UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
         WHERE tenant_id = ${TENANT} AND content_id = ${content_id} AND entity_type IN ('artifact', 'note')
           AND terms IS NOT NULL`,
   );
-}
 
 /** Row count of search_counts above which rows of closed connections are folded. */
 const MANY_COUNTS = 100;
