@@ -13,6 +13,7 @@ export {
   type VectorIndexes,
   type VectorSpace,
   type VectorTable,
+  valuesOf,
 } from './driver.js';
 export * from './filters.js';
 export { Lane } from './lane.js';

@@ -1,4 +1,4 @@
-/** The models and operations of facts: schemas alone, for clients as well. */
+/** Models and operations of facts: only schemas, also for clients. */
 import type { Group } from '../engine/contract.js';
 import type { boxes } from './boxes/contract.js';
 import type { cards } from './cards/contract.js';
@@ -14,19 +14,8 @@ export { packets } from './packets/contract.js';
 export { events } from './packets/events-contract.js';
 export { type Packet, type PacketInput, RESERVED_PREFIX } from './packets/model.js';
 export { profiles } from './profiles/contract.js';
-export {
-  type Hydrated,
-  hydrated,
-  type Prompt,
-  type PromptFormat,
-  promptFormat,
-} from './transcripts/model.js';
-export type {
-  AnthropicBlock,
-  AnthropicMessage,
-  OpenAiMessage,
-  OpenAiToolCall,
-} from './transcripts/model-messages.js';
+export { type Hydrated, hydrated, type Prompt, type PromptFormat, promptFormat } from './transcripts/model.js';
+export type { AnthropicBlock, AnthropicMessage, OpenAiMessage, OpenAiToolCall } from './transcripts/model-messages.js';
 
 declare module '../engine/contract/operation-types.js' {
   interface OperationsByName

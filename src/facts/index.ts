@@ -1,17 +1,17 @@
-/** What other modules may use of facts. */
+/** The door of facts: use cases and registries. */
 import './register.js';
 
 export { mayUse, openBox, openBoxes, ownerOf, permitted } from './boxes/access.js';
+export { makeBox, makeFork } from './boxes/creation.js';
 export { boxChecks } from './boxes/doctor.js';
 export { entryPage } from './boxes/entry-pages.js';
-export { makeBox, makeFork } from './boxes/making.js';
 export { hydrateViews } from './boxes/views.js';
 export { cardsBeyond, refuseHidden } from './cards/access.js';
 export { cardChecks, cardContents } from './cards/doctor.js';
-export { cardConditions } from './cards/list-conditions.js';
 export { cardBytes, readCards } from './cards/reading.js';
 export { cardDoc, isSearched, measureCard } from './cards/search-doc.js';
 export { addCard, type PreparedCard, prepareCard, unknownCards } from './cards/service.js';
+export { cardConditions } from './cards/visibility.js';
 export { packetContents, streamChecks } from './packets/doctor.js';
 export { measurePacket, packetDoc } from './packets/search-doc.js';
 export { openProfile, profileContent, readableProfile } from './profiles/service.js';

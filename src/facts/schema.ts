@@ -1,15 +1,15 @@
-/** Cards, boxes and profiles; and how a card that goes leaves the search. */
+/** Tables of cards, boxes and profiles; triggers that keep the search documents of cards in step. */
 import { type SchemaPart, triggerFunction } from '../driver/index.js';
 import { blankDocs } from '../index/index.js';
 
-/** Clients choose ids: those of a card, a packet and a thought may be the same. */
+/** Clients choose ids, so a card, a packet and a thought may have the same one. */
 export const DOCS_OF_CARD = "entity_type NOT IN ('packet', 'thought')";
 
 const followCard = (row: 'new' | 'NEW') =>
   `UPDATE search_docs SET expires_at = ${row}.expires_at, held_by = ${row}.held_by
       WHERE tenant_id = ${row}.tenant_id AND content_id = ${row}.card_id AND ${DOCS_OF_CARD}`;
 
-/** Whatever takes the content of a card away takes it out of the search as well: no code can forget to. */
+/** Triggers, so that no code that erases or deletes a card can forget its search documents. */
 const SQLITE = [
   `CREATE TRIGGER search_card_gone AFTER UPDATE OF erased_at, deleted_at ON cards
     WHEN new.erased_at IS NOT NULL OR new.deleted_at IS NOT NULL BEGIN
@@ -32,8 +32,8 @@ const POSTGRES = [
 export const factsSchema: SchemaPart = {
   tables: ['cards', 'card_subjects', 'boxes', 'box_entries', 'box_grants', 'profiles', 'sweeps'],
   statements: ({ dialect, id, int, json, table, compact }) => [
-    // held_by: what holds a card or a box, `scope:<id>`, `session:<trajectory_id>`, `trajectory:<id>`, `checkpoint:<box_id>`
-    // or `note:<id>`. When the holder is among the endings, the card or box can no longer be read.
+    // held_by: the holder of a card or box: `scope:<id>`, `session:<trajectory_id>`, `trajectory:<id>`,
+    // `checkpoint:<box_id>` or `note:<id>`. Once the holder is in `endings`, the card or box is unreadable.
     `CREATE TABLE cards (
       tenant_id ${id} NOT NULL,
       card_id ${id} NOT NULL,
@@ -55,9 +55,9 @@ export const factsSchema: SchemaPart = {
       held_by ${id},
       PRIMARY KEY (tenant_id, card_id)
     ) ${table}`,
-    // Without those that a sweep found pinned, or every sweep would examine them anew.
+    // Without cards that a sweep found pinned: otherwise every sweep would examine them again.
     'CREATE INDEX cards_expiring ON cards (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL AND kept_at IS NULL',
-    // A call has one result within a box: looked for before one is added.
+    // Serves the check that a tool call has only one result in a box.
     'CREATE INDEX cards_by_tool_call ON cards (tenant_id, tool_call_id) WHERE tool_call_id IS NOT NULL',
 
     `CREATE TABLE card_subjects (
@@ -67,11 +67,11 @@ export const factsSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, subject_id, card_id)
     ) ${compact}`,
 
-    // A fork starts with what base_box_id held at base_revision, until base_until (its own revision) if a save cut it
-    // off. The base's own part of it is between the positions base_first and base_position, and with what comes before
-    // it base_length long: so nothing that the base got later, or dropped before, is ever walked over.
-    // The base is not forked_box_id where that box had no entry of its own: chains have no empty links.
-    // first_position is where the newest revision's own entries start: what saves removed before it is not read.
+    // A fork starts with the entries of base_box_id at base_revision, until its own revision base_until if a save cut
+    // the base off. base_first ≤ position < base_position are the base's own entries in it, base_length is its length:
+    // reads never scan entries that the base got later or removed before.
+    // If forked_box_id had no own entry, the base is an older box: chains have no empty links.
+    // first_position: start of the newest revision's own entries; reads skip entries that saves removed before it.
     `CREATE TABLE boxes (
       tenant_id ${id} NOT NULL,
       box_id ${id} NOT NULL,
@@ -99,8 +99,8 @@ export const factsSchema: SchemaPart = {
     'CREATE INDEX boxes_by_agent ON boxes (tenant_id, agent_id, box_id) WHERE agent_id IS NOT NULL',
     'CREATE INDEX boxes_by_base ON boxes (tenant_id, base_box_id, box_id) WHERE base_box_id IS NOT NULL',
 
-    // ordinal is the place in the whole list, from 1: an entry that a save keeps keeps it, so in every revision they
-    // are consecutive, and the last one is the length.
+    // ordinal: the place in the whole list, from 1. Saves do not change it, so in every revision the ordinals are
+    // consecutive, and the last one is the length.
     `CREATE TABLE box_entries (
       tenant_id ${id} NOT NULL,
       box_id ${id} NOT NULL,
@@ -111,8 +111,8 @@ export const factsSchema: SchemaPart = {
       removed_revision ${int},
       PRIMARY KEY (tenant_id, box_id, position)
     ) ${compact}`,
-    // By card first: UUIDv7 card ids append here, and "which boxes hold this card" is what pins ask.
-    // It ends with what is asked of an entry, so that it answers alone: SQLite would else rather scan the whole box, or all boxes.
+    // By card first: UUIDv7 card ids append here, and pins ask which boxes hold a card. Covering: otherwise SQLite
+    // prefers to scan the whole box, or all boxes.
     'CREATE INDEX box_entries_by_card ON box_entries (tenant_id, card_id, box_id, removed_revision, added_revision)',
 
     `CREATE TABLE box_grants (
@@ -125,7 +125,7 @@ export const factsSchema: SchemaPart = {
     ) ${compact}`,
     'CREATE INDEX box_grants_by_agent ON box_grants (tenant_id, agent_id, box_id)',
 
-    // A profile is a box whose last card is its sys.profile; here it is found by name.
+    // A profile is a box whose last card is its sys.profile card.
     `CREATE TABLE profiles (
       tenant_id ${id} NOT NULL,
       name ${id} NOT NULL,

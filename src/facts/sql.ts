@@ -1,12 +1,5 @@
-/** Rows and SQL conditions of facts, for the reading thread as well: no schemas. */
-export {
-  entriesAfter,
-  insertEntries,
-  type Segment,
-  segmentsOf,
-  standingOf,
-  tailOf,
-} from './boxes/entries.js';
+/** Rows and SQL conditions of facts, also for the reading thread: no schemas. */
+export { entriesAfter, insertEntries, type Segment, segmentsOf, standingOf, tailOf } from './boxes/entries.js';
 export { addReader, type BoxRow, findBox, growBox, lockBox, visibleBox } from './boxes/store.js';
 export {
   countCardLifetimes,
@@ -28,7 +21,6 @@ export {
   takeDeleteTime,
   takeSealTime,
 } from './cards/lifetime.js';
-export { cardsWithin } from './cards/reach.js';
 export {
   type CardRow,
   findCard,
@@ -41,5 +33,5 @@ export {
   toCard,
   wasVisible,
 } from './cards/store.js';
-export { isOfTurn, shownTo } from './cards/visibility.js';
+export { cardsWithin, isOfTurn, shownTo } from './cards/visibility.js';
 export { visibleTo } from './packets/visibility.js';

@@ -1,4 +1,4 @@
-/** The use cases of facts, by group and verb of the table of operations. */
+/** The use cases of facts, by group and verb of the operation table. */
 import * as boxGrants from './boxes/grants.js';
 import * as boxes from './boxes/service.js';
 import * as boxViews from './boxes/views.js';

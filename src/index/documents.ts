@@ -1,10 +1,10 @@
-/** search_docs: a row for each thing that can be found. The database takes it out again when the content goes. */
-import { type Sql, sql, type Table, TENANT, type Tx } from '../driver/index.js';
+/** search_docs: one row per searchable entity. Triggers blank it when its content is erased. */
+import { type Sql, sql, type Table, TENANT, type Tx, valuesOf } from '../driver/index.js';
 import type { IndexedType } from '../kernel/index.js';
-import type { MemoryCategory } from './categories.js';
+import type { MemoryCategory } from './contract.js';
 import type { Measured } from './searchable.js';
 
-/** What a thing is found by, besides what its card, packet or thought has anyway. */
+/** The search document of an entity. */
 export interface Doc {
   readonly entity_type: IndexedType;
   readonly entity_id: string;
@@ -12,7 +12,7 @@ export interface Doc {
   readonly name: string | null;
   readonly trajectory_id: string | null;
   readonly scope_id: string | null;
-  /** Of a turn: its place in the scope. */
+  /** Of a turn: its sequence in the scope. */
   readonly position: number | null;
   readonly role: string | null;
   readonly abstraction_level: string;
@@ -20,8 +20,8 @@ export interface Doc {
   readonly measured: Measured;
 }
 
-export interface NewDoc extends Doc {
-  /** What has its content: a card, a packet, or a thought by its checkpoint. */
+/** The columns that come from the row of the content: a card, a packet, or a thought of a checkpoint. */
+interface ContentColumns {
   readonly content_id: string;
   readonly agent_id: string | null;
   readonly created_at: number;
@@ -29,7 +29,9 @@ export interface NewDoc extends Doc {
   readonly held_by: string | null;
 }
 
-/** Columns that most things do not have. */
+export interface NewDoc extends Doc, ContentColumns {}
+
+/** Defaults of columns that few entities have. */
 export const PLAIN_DOC = {
   type: null,
   name: null,
@@ -40,15 +42,9 @@ export const PLAIN_DOC = {
   abstraction_level: 'L0',
 } as const;
 
-/** With what its card or packet has anyway; none for what is not searched. */
-export const newDoc = (
-  doc: Doc | null | undefined,
-  content_id: string,
-  agent_id: string | null,
-  created_at: number,
-  expires_at: number | null,
-  held_by: string | null,
-): NewDoc[] => (doc ? [{ ...doc, content_id, agent_id, created_at, expires_at, held_by }] : []);
+/** Completes a document; none for content that is not searched. */
+export const newDoc = (doc: Doc | null | undefined, content: ContentColumns): NewDoc[] =>
+  doc ? [{ ...doc, ...content }] : [];
 
 const columns = {
   entity_type: 'text',
@@ -74,63 +70,46 @@ const columns = {
   terms: 'text',
 } as const satisfies Table['columns'];
 
-const table: Table = { name: 'search_docs', columns: { tenant_id: 'text', ...columns } };
+const table = { name: 'search_docs', columns: { tenant_id: 'text', ...columns } } as const satisfies Table;
 
-/** A row without its number and tenant. */
+/** A row without doc_no and tenant_id. */
 export type DocColumns = {
   readonly [C in keyof typeof columns]: ((typeof columns)[C] extends 'bigint' ? number : string) | null;
 };
 
-/** They are, of the table under the name d. */
+/** The columns of DocColumns, of a table named d. */
 export const DOC_COLUMNS: Sql = sql`d.entity_type, d.entity_id, d.content_id, d.type, d.name, d.trajectory_id, d.scope_id,
   d.position, d.role, d.speaker, d.agent_id, d.abstraction_level, d.category, d.tags, d.occurred_at, d.created_at,
   d.expires_at, d.held_by, d.length, d.flags, d.terms`;
 
-/** In the order of the table. */
-export const columnsOf = (doc: NewDoc): DocColumns => ({
-  entity_type: doc.entity_type,
-  entity_id: doc.entity_id,
-  content_id: doc.content_id,
-  type: doc.type,
-  name: doc.name,
-  trajectory_id: doc.trajectory_id,
-  scope_id: doc.scope_id,
-  position: doc.position,
-  role: doc.role,
-  speaker: doc.measured.speaker,
-  agent_id: doc.agent_id,
-  abstraction_level: doc.abstraction_level,
-  category: doc.category,
-  tags: doc.measured.tags.length === 0 ? null : JSON.stringify(doc.measured.tags),
-  occurred_at: doc.measured.occurred_at ?? doc.created_at,
-  created_at: doc.created_at,
-  expires_at: doc.expires_at,
-  held_by: doc.held_by,
-  length: doc.measured.length,
-  flags: doc.measured.flags,
-  terms: doc.measured.terms,
+export const columnsOf = ({ measured, ...doc }: NewDoc): DocColumns => ({
+  ...doc,
+  speaker: measured.speaker,
+  tags: measured.tags.length === 0 ? null : JSON.stringify(measured.tags),
+  occurred_at: measured.occurred_at ?? doc.created_at,
+  length: measured.length,
+  flags: measured.flags,
+  terms: measured.terms,
 });
 
-export async function insertDocs(tx: Tx, docs: readonly NewDoc[]): Promise<void> {
-  await tx.insert(
+export const insertDocs = (tx: Tx, docs: readonly NewDoc[]): Promise<void> =>
+  tx.insert(
     table,
-    docs.map((doc) => [tx.tenant, ...Object.values(columnsOf(doc))]),
+    docs.map((doc) => valuesOf(table, { tenant_id: tx.tenant, ...columnsOf(doc) })),
   );
-}
 
-/** A version that another one follows, or that was deleted, is no longer found; its content may stay. */
-export async function forgetDoc(tx: Tx, content_id: string): Promise<void> {
-  await tx.send(
+/** Takes a superseded or deleted version out of the search; its content may stay. */
+export const forgetDoc = (tx: Tx, content_id: string): Promise<void> =>
+  tx.send(
     sql`UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
         WHERE tenant_id = ${TENANT} AND content_id = ${content_id} AND entity_type IN ('artifact', 'note')
           AND terms IS NOT NULL`,
   );
-}
 
-/** From how many rows of search_counts on those of connections that are gone are put together. */
+/** Row count of search_counts above which rows of closed connections are folded. */
 const MANY_COUNTS = 100;
 
-/** Adds up what connections counted that are gone, on PostgreSQL: on SQLite there is one row. What another sweep has at hand it leaves out. */
+/** Folds the counts of closed connections into row 0 (PostgreSQL only); skips rows that another sweep has locked. */
 export async function foldCounts(tx: Tx): Promise<void> {
   const row = await tx.get<{ counts: number }>(
     sql`SELECT COUNT(*) AS counts FROM search_counts WHERE tenant_id = ${TENANT}`,

@@ -1,7 +1,4 @@
-/**
- * What documents are ranked by, kept in memory: it never changes, and a question looks at hundreds of them. Whether one may
- * be seen is asked of the database each time.
- */
+/** Cache of the ranking features of documents: they never change, and a search reads hundreds. Visibility is not cached. */
 import { byDialect, type Query, type Sql, sql, TENANT } from '../driver/index.js';
 import { frequencyIn } from './term-codes.js';
 
@@ -17,40 +14,40 @@ export interface Features {
   readonly terms: string;
 }
 
-/** Of one store, as long as it is not indexed anew. */
+/** Cache key: a store, until it is reindexed. */
 export interface StoreMark {
   readonly store: string;
   readonly generation: number;
 }
 
-/** Some 20 MB of short turns. */
-const MAX_KEPT = 50_000;
-/** A longer text is read again each time. */
-const MAX_KEPT_LENGTH = 4000;
+/** About 20 MB of short turns. */
+const MAX_CACHED = 50_000;
+/** Documents with longer terms are not cached. */
+const MAX_CACHED_LENGTH = 4000;
 
-/** What was erased since is forgotten by then: nothing tells this thread of it. */
-export const KEPT_MS = 600_000;
+/** Nothing tells this thread of erasures: erased terms leave the cache after this time. */
+export const CACHE_MS = 600_000;
 
-const kept = new Map<string, Map<number, Features>>();
+const cache = new Map<string, Map<number, Features>>();
 let count = 0;
-let forgetting: NodeJS.Timeout | undefined;
+let clearing: NodeJS.Timeout | undefined;
 
-function keptOf({ store, generation }: StoreMark, tenant: string): Map<number, Features> {
+function cachedOf({ store, generation }: StoreMark, tenant: string): Map<number, Features> {
   const name = `${store} ${generation} ${tenant}`;
-  let mine = kept.get(name);
-  if (!mine) kept.set(name, (mine = new Map()));
-  return mine;
+  let cached = cache.get(name);
+  if (!cached) cache.set(name, (cached = new Map()));
+  return cached;
 }
 
-function forgetAll(): void {
-  for (const one of kept.values()) one.clear();
-  kept.clear();
+function clearCache(): void {
+  for (const features of cache.values()) features.clear();
+  cache.clear();
   count = 0;
-  clearTimeout(forgetting);
-  forgetting = undefined;
+  clearTimeout(clearing);
+  clearing = undefined;
 }
 
-/** The features of a document, in the order of FEATURE_COLUMNS. */
+/** In the order of FEATURE_COLUMNS. */
 export type FeatureRow = [
   doc_no: number,
   scope_id: string | null,
@@ -65,7 +62,7 @@ export type FeatureRow = [
 
 export const FEATURE_COLUMNS: Sql = sql`d.doc_no, d.scope_id, d.position, d.role, d.speaker, d.occurred_at, d.length, d.flags, d.terms`;
 
-/** As one text: hundreds of rows are read faster so than one by one. */
+/** Reads all rows as one JSON text, which is faster than hundreds of rows. */
 async function read(query: Query, doc_nos: readonly number[]): Promise<FeatureRow[]> {
   const row = await query.get<{ list: string | null }>(
     byDialect({
@@ -79,34 +76,32 @@ async function read(query: Query, doc_nos: readonly number[]): Promise<FeatureRo
   return JSON.parse(row?.list ?? '[]') as FeatureRow[];
 }
 
-/** The features of these documents, in no order; of what is gone there are none. */
+/** The features of these documents, unordered; without blanked ones. */
 export async function featuresOf(query: Query, mark: StoreMark, doc_nos: readonly number[]): Promise<Features[]> {
-  const mine = keptOf(mark, query.tenant);
+  const cached = cachedOf(mark, query.tenant);
   const found: Features[] = [];
   const missing: number[] = [];
   for (const doc_no of doc_nos) {
-    const features = mine.get(doc_no);
+    const features = cached.get(doc_no);
     if (features) found.push(features);
     else missing.push(doc_no);
   }
   if (missing.length === 0) return found;
-  if (count + missing.length > MAX_KEPT) forgetAll();
-  const keep = keptOf(mark, query.tenant);
-  forgetting ??= setTimeout(forgetAll, KEPT_MS).unref();
-  for (const [doc_no, scope_id, position, role, speaker, occurred_at, length, flags, terms] of await read(
-    query,
-    missing,
-  )) {
+  if (count + missing.length > MAX_CACHED) clearCache();
+  const target = cachedOf(mark, query.tenant);
+  clearing ??= setTimeout(clearCache, CACHE_MS).unref();
+  const rows = await read(query, missing);
+  for (const [doc_no, scope_id, position, role, speaker, occurred_at, length, flags, terms] of rows) {
     const features = { doc_no, scope_id, position, role, speaker, occurred_at, length, flags, terms };
     found.push(features);
-    if (terms.length > MAX_KEPT_LENGTH || keep.has(doc_no)) continue;
-    keep.set(doc_no, features);
+    if (terms.length > MAX_CACHED_LENGTH || target.has(doc_no)) continue;
+    target.set(doc_no, features);
     count++;
   }
   return found;
 }
 
-/** How often a document has each of these terms; it is looked only for those that it may have, where that is known. */
+/** How often each term occurs in a document; `mayHave` limits the lookup to the terms at these places, if known. */
 export function frequencies(
   { terms }: Features,
   codes: readonly string[],

@@ -1,4 +1,4 @@
-/** What other modules may use of index. */
+/** The door of index: schema, vectors, doctor checks. */
 export { blankDocs, indexSchema } from './schema.js';
 export { vectorChecks } from './vectors/doctor.js';
 export { Embedding, embedding } from './vectors/embedding.js';

@@ -1,13 +1,19 @@
-/** The index itself: how many documents have a term, and which. It says the same of both databases. */
+/** Posting lists: how many documents have a term, and which; the same on both databases. */
 import { acrossTenants, byDialect, type Query, type Sql, sql, TENANT } from '../driver/index.js';
 
-/** The documents that can be meant: the newest up to one, and, of a trajectory, between its first and last. */
+export interface Extent {
+  readonly last: number;
+  readonly docs: number;
+  readonly generation: number;
+}
+
+/** A range of document numbers, both ends included. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** A code is of one tenant alone, and holds no character that either query language knows. */
+/** A code belongs to one tenant, and has no character with a meaning in either query language. */
 const matching = (code: string, { from, to }: Range): Sql =>
   byDialect({
     sqlite: acrossTenants`SELECT rowid AS doc_no FROM search_index WHERE search_index MATCH ${code}
@@ -16,7 +22,7 @@ const matching = (code: string, { from, to }: Range): Sql =>
       AND doc_no BETWEEN ${from} AND ${to} ORDER BY doc_no DESC`,
   });
 
-/** How many documents have a term, counted no further than a limit. */
+/** Number of documents with a term, counted up to a limit. */
 export async function countPostings(query: Query, code: string, limit: number): Promise<number> {
   const row = await query.get<{ found: number }>(
     byDialect({
@@ -29,7 +35,7 @@ export async function countPostings(query: Query, code: string, limit: number): 
   return Number(row!.found);
 }
 
-/** The documents that have a term, the newest first; as one text, since that is read faster than rows. */
+/** The documents with a term, newest first; read as one JSON text, which is faster than rows. */
 export async function postings(query: Query, code: string, range: Range, limit: number): Promise<number[]> {
   const row = await query.get<{ list: string | null }>(
     byDialect({
@@ -40,10 +46,8 @@ export async function postings(query: Query, code: string, range: Range, limit: 
   return JSON.parse(row?.list ?? '[]') as number[];
 }
 
-/** The newest document of a tenant, how many it has, and how often all was indexed anew. */
-export async function extentOf(
-  query: Query,
-): Promise<{ readonly last: number; readonly docs: number; readonly generation: number }> {
+/** The newest document number, the document count of the tenant, and the number of reindexings. */
+export async function extentOf(query: Query): Promise<Extent> {
   const row = await query.get<{ last: number | null; docs: number | null; generation: string | null }>(
     sql`SELECT ${last()} AS last, (SELECT SUM(docs) FROM search_counts WHERE tenant_id = ${TENANT}) AS docs,
           (SELECT value FROM store_meta WHERE name = ${GENERATION}) AS generation`,
@@ -51,10 +55,10 @@ export async function extentOf(
   return { last: Number(row?.last ?? 0), docs: Number(row?.docs ?? 0), generation: Number(row?.generation ?? 0) };
 }
 
-/** In store_meta: how often all was indexed anew. */
+/** In store_meta: the number of reindexings. */
 export const GENERATION = 'search_generation';
 
-/** Of all tenants, where numbers are not led by theirs: it is a bound, and cursors have it sealed. */
+/** On SQLite of all tenants: it is only a bound, and cursors seal it. */
 const last = (): Sql =>
   byDialect({
     sqlite: acrossTenants`(SELECT seq FROM sqlite_sequence WHERE name = 'search_docs')`,

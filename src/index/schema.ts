@@ -1,10 +1,10 @@
-/** Documents of the search, the index over their terms, and their vectors. The database itself keeps the index, by triggers. */
+/** Search documents, the index over their terms, and vectors. Triggers maintain the index. */
 import { composed, type SchemaPart, triggerFunction } from '../driver/index.js';
 import { vectorSchema } from './vectors/schema.js';
 
 /**
- * Blanks the documents of some content: a statement for a trigger on the table that has the content. `row` names the row
- * with the tenant; `which` tells documents of that table from others, whose ids may be the same.
+ * Statement of a trigger on a table with content: blanks its documents. `row` is the row with the tenant; `which` selects
+ * documents of that table, since ids of other tables may be the same.
  */
 export const blankDocs = (row: 'old' | 'new' | 'OLD', content_id: string, which: string): string =>
   `UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
@@ -30,13 +30,13 @@ const SQLITE = [
     INSERT INTO search_index(rowid, terms) VALUES (new.doc_no, new.terms);
     UPDATE search_counts SET docs = docs + 1 WHERE tenant_id = new.tenant_id;
   END`,
-  // Whatever takes the content of a packet away takes it out of the search as well: no code can forget to.
+  // A trigger, so that no code that erases a packet can forget its search document.
   `CREATE TRIGGER search_packet_gone AFTER UPDATE OF erased_at ON packet_store WHEN new.erased_at IS NOT NULL BEGIN
     ${blankDocs('new', 'new.packet_id', DOCS_OF_PACKET)};
   END`,
 ];
 
-/** The codes of terms are parted by characters that say how often each occurs. */
+/** Term codes are separated by characters that encode their frequency (term-codes.ts). */
 const lexemesOf = (terms: string): string =>
   `array_to_tsvector(array_remove(string_to_array(translate(${terms}, '!"#$%&''()*+,-./', '               '), ' '), ''))`;
 
@@ -67,7 +67,7 @@ const POSTGRES = [
     END IF;
     RETURN NULL;
   END $$`,
-  // By the statement: a row that is counted up for each document of a batch would get slower with every one.
+  // Per statement: a count row updated for each document of a batch gets slower with every update.
   `CREATE FUNCTION search_add_index() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     INSERT INTO search_index (tenant_id, doc_no, terms)
       SELECT a.tenant_id, a.doc_no, ${lexemesOf('a.terms')} FROM added a WHERE a.terms IS NOT NULL;
@@ -87,12 +87,12 @@ const POSTGRES = [
 
 const searchSchema: SchemaPart = {
   tables: ['search_docs', 'search_index', 'search_counts'],
-  // Row-level security would keep the operator off its index: it holds codes, and no content.
+  // Row-level security would keep the @@ operator off its index; the table has codes, no content.
   unprotected: ['search_index'],
   statements: ({ dialect, id, int, json, compact }) => [
-    // One row for each thing that can be found. content_id: the card, the packet, or checkpoint and id of a thought.
-    // position is the place of a turn in its scope. terms: the codes of its words (term-codes.ts); null once its content is
-    // gone, or a newer version took its place. length: of how many words it was. flags: text/search-text.ts.
+    // One row per searchable entity. content_id: the card, the packet, or checkpoint and id of a thought. position: the
+    // sequence of a turn. terms: term codes (term-codes.ts); null once the content is erased or superseded. length: the
+    // number of words. flags: text/search-text.ts.
     `CREATE TABLE search_docs (
       doc_no ${dialect === 'sqlite' ? 'INTEGER PRIMARY KEY AUTOINCREMENT' : 'BIGINT GENERATED ALWAYS AS IDENTITY'},
       tenant_id ${id} NOT NULL,
@@ -121,12 +121,12 @@ const searchSchema: SchemaPart = {
     'CREATE INDEX search_docs_by_content ON search_docs (tenant_id, content_id)',
     'CREATE INDEX search_docs_by_scope ON search_docs (tenant_id, scope_id, position) WHERE scope_id IS NOT NULL',
     'CREATE INDEX search_docs_by_trajectory ON search_docs (tenant_id, trajectory_id, doc_no) WHERE trajectory_id IS NOT NULL',
-    // Of turns, cards and packets there are so many that the index is the shorter way to them.
+    // Without turns, cards and packets: there are so many that the term index is faster.
     `CREATE INDEX search_docs_by_type ON search_docs (tenant_id, entity_type, doc_no)
       WHERE entity_type IN ('artifact', 'note', 'thought') AND terms IS NOT NULL`,
 
-    // How many documents a tenant has: the sum of its rows, of which each connection has one to itself, so that no writer
-    // waits for another here. The sweep adds those of connections that are gone to row 0.
+    // The document count of a tenant is the sum of its rows: one per connection, so that writers do not wait for each
+    // other. The sweep folds rows of closed connections into row 0.
     `CREATE TABLE search_counts (
       tenant_id ${id} NOT NULL,
       shard ${int} NOT NULL,

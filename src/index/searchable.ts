@@ -1,33 +1,30 @@
-/** What of a thing can be searched: its text, and what it is found and ranked by besides. */
+/** Extracts the searchable text of content, and its terms and ranking features. */
 import type { Json, JsonObject } from '../kernel/contract.js';
 import { parseDate, searchTextOf } from '../text/index.js';
 import { encodeTerms } from './term-codes.js';
 
-/** What is measured of a text before any transaction. */
+/** Terms and features of a text, measured before the transaction. */
 export interface Measured {
   readonly terms: string;
   readonly length: number;
   readonly flags: number;
   readonly speaker: string | null;
   readonly tags: readonly string[];
-  /** When it was said, if it says so; else it counts from when it is stored. */
+  /** From the metadata; null means the time of creation. */
   readonly occurred_at: number | null;
 }
 
-/**
- * Of how texts are measured. It rises whenever the same text would have other terms, another length or other flags: then
- * all that is stored is indexed anew.
- */
+/** Raise it when the same text would get other terms, length or flags: all content is then reindexed. */
 export const ANALYSIS_VERSION = 3;
 
-/** Longer texts are searched by their beginning. */
+/** Only the first characters of a longer text are indexed. */
 const MAX_CHARACTERS = 50_000;
 const MAX_TAGS = 32;
 
-/** All that is said in a value, names of members included, in the order in which they are stored. */
+/** All text in a value, member names included, in stored order. */
 export function textOf(value: Json): string {
   if (typeof value === 'string') return value;
-  const said: string[] = [];
+  const texts: string[] = [];
   let room = MAX_CHARACTERS;
   const walk = (part: Json): void => {
     if (room <= 0 || part === null) return;
@@ -43,13 +40,13 @@ export function textOf(value: Json): string {
     }
     const text = String(part);
     room -= text.length;
-    said.push(text);
+    texts.push(text);
   };
   walk(value);
-  return said.join('\n');
+  return texts.join('\n');
 }
 
-/** What of a message is said, without the names of its parts. */
+/** The text of a message, without the member names of its parts. */
 export function saidIn(value: Json): string {
   if (!Array.isArray(value)) return textOf(value);
   const texts: string[] = [];
@@ -67,14 +64,13 @@ const ANSWERED = ['result', 'content', 'output', 'text'];
 
 const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** The first of these members that an object has. */
+/** The first of these members that an object has and that is not null. */
 function memberOf(value: Json, names: readonly string[]): Json | undefined {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
-  const name = names.find((one) => value[one] !== undefined && value[one] !== null);
-  return name === undefined ? undefined : value[name];
+  return names.map((name) => value[name]).find((member) => member !== undefined && member !== null);
 }
 
-/** What was called with what, a line each. */
+/** One line per call: tool and arguments. */
 export const callsAsText = (calls: readonly Json[]): string =>
   calls
     .map((given) => {
@@ -86,11 +82,11 @@ export const callsAsText = (calls: readonly Json[]): string =>
     })
     .join('\n');
 
-/** What tools answered, without what it stands in. */
+/** The results of tools, without their envelopes. */
 export const resultsAsText = (results: readonly Json[]): string =>
   results.map((given) => asText(memberOf(given, ANSWERED) ?? onlyTextOf(given) ?? given)).join('\n');
 
-/** Of an object with one member, which is a text. */
+/** The text of an object whose only member is a text. */
 function onlyTextOf(value: Json): string | undefined {
   if (value === null || typeof value !== 'object') return undefined;
   const [one, ...others] = Object.values(value);

@@ -1,4 +1,13 @@
-/** Rows and SQL conditions of index, for the reading thread as well: no schemas. */
+/** Rows and SQL conditions of index, also for the reading thread: no schemas. */
+
+export {
+  type Kept,
+  type KeptDoc,
+  type KeptTenant,
+  keptDocs,
+  type Marks,
+  marksAhead,
+} from './cached-documents.js';
 export {
   columnsOf,
   DOC_COLUMNS,
@@ -12,16 +21,7 @@ export {
   PLAIN_DOC,
 } from './documents.js';
 export { type Features, featuresOf, frequencies, type StoreMark } from './features.js';
-export {
-  type Extent,
-  type Kept,
-  type KeptDoc,
-  type KeptTenant,
-  keptDocs,
-  type Marks,
-  marksAhead,
-} from './kept-documents.js';
-export { countPostings, extentOf, GENERATION, postings, type Range } from './postings.js';
+export { countPostings, type Extent, extentOf, GENERATION, postings, type Range } from './postings.js';
 export {
   ANALYSIS_VERSION,
   callsAsText,
@@ -35,11 +35,4 @@ export {
 export { TermBits } from './term-bits.js';
 export { frequencyIn, termCode } from './term-codes.js';
 export { bitTable } from './vectors/bits.js';
-export {
-  bitsAsDigits,
-  bitsToText,
-  signBits,
-  similarity,
-  vectorFromText,
-  vectorToText,
-} from './vectors/encoding.js';
+export { bitsAsDigits, bitsToText, signBits, similarity, vectorFromText, vectorToText } from './vectors/encoding.js';

@@ -1,10 +1,10 @@
 /**
- * Documents with the terms that each has, as bits, the newest first. There may be tens of thousands of them in a search: so
- * they are numbers in plain arrays, merged in passes that take a moment, and leave the collector of garbage nothing to do.
+ * Documents with a bit for each term that they have, newest first. A search may have tens of thousands: typed arrays are
+ * merged quickly and leave the garbage collector nothing to do.
  */
 
 export class TermBits {
-  /** Falling. */
+  /** Descending. */
   readonly #docs: Float64Array;
   readonly #bits: Uint32Array;
 
@@ -15,7 +15,7 @@ export class TermBits {
 
   static readonly NONE = new TermBits(new Float64Array(0), new Uint32Array(0));
 
-  /** Of documents in falling order. */
+  /** From documents in descending order. */
   static of(having: readonly (readonly [doc_no: number, bits: number])[]): TermBits {
     return new TermBits(
       Float64Array.from(having, ([doc_no]) => doc_no),
@@ -23,7 +23,7 @@ export class TermBits {
     );
   }
 
-  /** 0 for a document that is not among them. */
+  /** The bits of a document; 0 if it is absent. */
   get(doc_no: number): number {
     let [from, to] = [0, this.#docs.length];
     while (from < to) {
@@ -34,7 +34,7 @@ export class TermBits {
     return this.#docs[from] === doc_no ? this.#bits[from]! : 0;
   }
 
-  /** With these as well, in falling order, which have the term of the bit. */
+  /** Adds documents, in descending order, that have the term of this bit. */
   and(doc_nos: readonly number[], bit: number): TermBits {
     const [docs, bits] = [this.#docs, this.#bits];
     const size = docs.length + doc_nos.length;
@@ -53,7 +53,7 @@ export class TermBits {
     return new TermBits(allDocs.subarray(0, count), allBits.subarray(0, count));
   }
 
-  /** Those that are not among others. */
+  /** The documents that `others` does not have. */
   without(others: TermBits): TermBits {
     const left = [...this.#docs.keys()].filter((i) => others.get(this.#docs[i]!) === 0);
     return new TermBits(
@@ -62,7 +62,7 @@ export class TermBits {
     );
   }
 
-  /** What is worth most first, by what each bit is worth; of equals the newest. Those of the same bits are a kind: there are few. */
+  /** By descending worth of their bits, of equals the newest first. A counting sort: few combinations of bits occur. */
   byWorth(worthOf: (bits: number) => number): Float64Array {
     const counts = new Map<number, number>();
     for (const bits of this.#bits) counts.set(bits, (counts.get(bits) ?? 0) + 1);

@@ -1,27 +1,26 @@
 /**
- * Terms as the index has them: each a code of seven letters or digits, made of the term and a key that the tenant has in this
- * store. So what is counted of a term is counted of its tenant alone, the index holds no words, and nobody who does not know
- * the key can choose a word whose code is that of another's.
+ * Term codes: seven letters or digits, hashed from the term with a key per tenant and store. Frequencies thus count one
+ * tenant only, the index holds no words, and without the key nobody can choose a word with the code of another.
  */
 
-/** Behind each code stands one of these characters, which says how often the term occurs; the index reads it as a space. */
+/** The character after each code encodes the frequency; the index reads it as a separator. */
 const FREQUENCIES = '!"#$%&\'()*+,-./';
 const CODE_LENGTH = 7;
 
-/** Where each half of a hash begins. */
+/** The start values of both halves of a hash. */
 interface Seed {
   readonly high: number;
   readonly low: number;
 }
 
 const LETTERS = '0123456789abcdefghijklmnopqrstuv';
-/** Every two of them: a code is put together from pairs, since numbers are slow to write in another base. */
+/** All pairs of letters: composing a code from pairs is faster than formatting numbers. */
 const PAIRS: readonly string[] = Array.from(
   { length: LETTERS.length ** 2 },
   (_, at) => LETTERS[at >> 5]! + LETTERS[at & 31]!,
 );
 
-/** 35 bits of a hash of two mixed halves, five to a letter. */
+/** 35 bits of the hash, five per letter. */
 function codeOf(term: string, seed: Seed): string {
   const { high, low } = hash(term, seed);
   return PAIRS[high & 1023]! + PAIRS[(high >>> 10) & 1023]! + PAIRS[(high >>> 20) & 1023]! + LETTERS[low & 31]!;
@@ -41,12 +40,11 @@ function hash(text: string, seed: Seed): Seed {
 
 const START: Seed = { high: 0xdeadbeef, low: 0x41c6ce57 };
 
-/** Both halves by all of the key. */
 const seedOf = (index_key: string): Seed => hash(index_key, START);
 
 export const termCode = (index_key: string, term: string): string => codeOf(term, seedOf(index_key));
 
-/** The terms of a text, with how often each occurs, as one string. */
+/** The terms of a text with their frequencies, as one string. */
 export function encodeTerms(index_key: string, frequencies: ReadonlyMap<string, number>): string {
   const seed = seedOf(index_key);
   let encoded = '';
@@ -55,7 +53,7 @@ export function encodeTerms(index_key: string, frequencies: ReadonlyMap<string, 
   return encoded;
 }
 
-/** How often a term occurs, by its code. Codes are as long as what stands between two marks, so none is found across. */
+/** The frequency of a term. Codes have a fixed length between separators, so no match crosses one. */
 export function frequencyIn(encoded: string, code: string): number {
   const at = encoded.indexOf(code);
   return at < 0 ? 0 : encoded.charCodeAt(at + CODE_LENGTH) - 0x20;

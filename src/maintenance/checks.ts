@@ -1,4 +1,4 @@
-/** The doctor's questions, in the order in which they are asked: each finds rows that break an invariant of its module. */
+/** All doctor checks, in order: each finds rows that break an invariant of its module. */
 import { checkpointChecks } from '../checkpoints/index.js';
 import { lockChecks, messageChecks, turnChecks } from '../coordination/index.js';
 import { type Check, requestChecks } from '../engine/index.js';

@@ -1,11 +1,10 @@
-/** Bringing times of a wrong clock back to the present without changing what came before what. */
+/** Moves times of a clock that was ahead back to the present, and keeps their order. */
 
 /**
- * Gives each time a new one from `now` on, as near to it as can be. What was sealed before something was deleted keeps
- * it, and what was sealed with or after that does not: so a deletion behind a seal stays behind it, and a seal stays
- * at or behind the deletions before it. `now` itself may be the time of a seal.
+ * Maps each time to a new one, as close to `now` as possible. A deletion after a seal stays after it, since the box keeps
+ * that card; a seal at or after a deletion stays at or after it. `now` itself may be the time of a seal.
  */
-export function broughtBack(now: number, sealed: Iterable<number>, deleted: Iterable<number>): Map<number, number> {
+export function shiftedTimes(now: number, sealed: Iterable<number>, deleted: Iterable<number>): Map<number, number> {
   const seals = new Set(sealed);
   const deletions = new Set(deleted);
   const times = new Map<number, number>();

@@ -1,4 +1,4 @@
-/** A clock that jumped: how far records are ahead of it, and a new beginning at the true time. */
+/** Clock skew: how far records are ahead of the clock, and recovery at the true time. */
 import type { Driver } from '../driver/index.js';
 import {
   addOverlap,
@@ -15,7 +15,7 @@ import {
 import { CLOCK_TOLERANCE_MS, toIso } from '../kernel/index.js';
 import { bringBackSeals, bringBackTimes, endFutureLeases } from './clock-recovery.js';
 
-/** How far the newest record is ahead of the clock; 0 if that is within what clocks differ by. */
+/** How far the newest record is ahead of the clock; 0 within the tolerance. */
 export async function clockAhead(driver: Driver): Promise<number> {
   const ahead = (await newestHead(driver.at(''))) - driver.now();
   return ahead > CLOCK_TOLERANCE_MS ? ahead : 0;
@@ -23,14 +23,14 @@ export async function clockAhead(driver: Driver): Promise<number> {
 
 export interface RecoveredTenant {
   readonly tenant_id: string;
-  /** The time that was recorded twice: as_of within it is refused from now on. */
+  /** The range that is recorded twice: as_of within it is refused. */
   readonly from: string;
   readonly until: string;
 }
 
 /**
- * Lets every tenant whose head is ahead go on at the present time. The epoch is renewed first: stopped in between, it is
- * run again, and does the rest.
+ * Sets every tenant whose head is ahead back to the present. Renews the epoch first; if it is stopped half way, a second
+ * run does the rest.
  */
 export async function recoverClock(runtime: Runtime): Promise<RecoveredTenant[]> {
   const { driver } = runtime;
@@ -48,7 +48,7 @@ function recoverTenant(call: Call, reached: number): Promise<RecoveredTenant> {
   return driver.write(tenant, async (tx) => {
     const now = driver.now();
     await bringBackSeals(tx, now);
-    // Before what the rows of the leases say of the wrong clock is brought back as well.
+    // Before bringBackTimes: the rows behind the leases still have times of the wrong clock.
     await endFutureLeases(tx, now, reached);
     await bringBackTimes(tx, now, call.limits.max_closing_ms);
     const until_at = await resetHead(tx, now);

@@ -1,7 +1,6 @@
 /** Operations on lifetimes. */
 import { z } from 'zod';
-import type { Group } from '../engine/contract.js';
-import { operation, reads, writes } from '../engine/contract.js';
+import { type Group, operation, reads, writes } from '../engine/contract.js';
 
 export const lifetime = {
   sweep: operation({
@@ -10,19 +9,17 @@ export const lifetime = {
     input: z.strictObject({}),
     output: z.object({
       cards_erased: z.int(),
-      memories_erased: z.int().describe('Versions of artifacts and notes, whose content is in cards'),
+      memories_erased: z.int().describe('Versions of artifacts and notes; their content is in cards'),
       messages_erased: z.int(),
       packets_erased: z.int(),
       requests_forgotten: z.int().describe('Idempotency records older than 24 hours'),
-      cards_kept: z
-        .int()
-        .describe('Found expired but pinned by a sealed box; counted by the first sweep that finds it'),
+      cards_kept: z.int().describe('Expired but pinned by a sealed box; only the first sweep that finds one counts it'),
       duration_ms: z.int(),
     }),
     access: 'admin',
     touches: [writes('Card', 'tenant'), writes('Packet', 'tenant')],
     event: 'cairn.lifetime.swept',
-    summary: 'Erase now what has expired, in small batches.',
+    summary: 'Erase expired content now, in small batches.',
     example: {},
   }),
   stats: operation({
@@ -36,7 +33,7 @@ export const lifetime = {
     access: 'read',
     touches: [reads('Card', 'tenant'), reads('Packet', 'tenant')],
     event: null,
-    summary: 'Count what is there, what has expired and waits for the sweep, and what was erased.',
+    summary: 'Count all content, content that expired and waits for the sweep, and erased content.',
     example: {},
   }),
 };

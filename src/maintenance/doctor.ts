@@ -1,4 +1,4 @@
-/** Examines a whole store: what the database says of itself, then every invariant, every hash, and the search. */
+/** Examines a whole store: the database's own check, every invariant, every hash, and the search. */
 import type { Driver } from '../driver/index.js';
 import { type Finding, headsAfter, listTenants, MAX_EXAMPLES } from '../engine/index.js';
 import { cardContents, packetContents } from '../facts/index.js';
@@ -9,10 +9,9 @@ import { checks } from './checks.js';
 
 const PAGE = 500;
 
-/** What has content of its own. */
 const HASHED = { cards: cardContents, packets: packetContents } as const;
 
-/** Gives findings as they come, so that a long examination shows progress. */
+/** Yields findings one by one, so that a long examination shows progress. */
 export async function* examine(driver: Driver): AsyncGenerator<Finding, void, undefined> {
   yield finding('the database is sound', await driver.integrity());
   const ahead = await headsAfter(driver.at(''), driver.now() + CLOCK_TOLERANCE_MS);

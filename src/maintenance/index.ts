@@ -1,4 +1,4 @@
-/** What other modules may use of maintenance. */
+/** The door of maintenance: use cases, doctor and clock recovery. */
 export { clockAhead, type RecoveredTenant, recoverClock } from './clock.js';
 export { examine } from './doctor.js';
 export { useCases } from './use-cases.js';

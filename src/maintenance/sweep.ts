@@ -1,6 +1,6 @@
-/** The lifetime engine: erases what has expired and is not pinned, in small batches beside live traffic. */
-import type { z } from 'zod';
+/** The sweep: erases expired content that nothing pins, in small batches beside live traffic. */
 import { eraseMessages, expiredMessages, forgetLocks, KEEP_ENDED_LOCKS_MS } from '../coordination/index.js';
+import type { Out } from '../engine/contract.js';
 import {
   appendEvent,
   type Call,
@@ -30,26 +30,23 @@ import {
 import { foldCounts } from '../index/sql.js';
 import { eraseExpired, expiredVersions } from '../memory/sql.js';
 import { releasePins } from '../recall/index.js';
-import type { lifetime as operations } from './contract.js';
-
-type Swept = z.output<(typeof operations)['sweep']['output']>;
-type Stats = z.output<(typeof operations)['stats']['output']>;
 
 const BATCH = 100;
 
-export async function sweep(call: Call): Promise<Swept> {
+export async function sweep(call: Call): Promise<Out<'lifetime.sweep'>> {
+  const { driver } = call;
   const started = performance.now();
   const cards = await sweepCards(call);
   const memories_erased = await sweepMemories(call);
   const messages_erased = await sweepMessages(call);
   const packets_erased = await sweepPackets(call);
-  const requests_forgotten = await sweepRequests(call);
-  await sweepLocks(call);
-  if (call.driver.dialect === 'postgres') await writeGuarded(call, (tx) => foldCounts(tx));
+  const requests_forgotten = await forgetAll(call, forgetRequests, driver.now() - KEEP_REQUESTS_MS);
+  await forgetAll(call, forgetLocks, driver.now() - KEEP_ENDED_LOCKS_MS);
+  if (driver.dialect === 'postgres') await writeGuarded(call, foldCounts);
   await releasePins(call);
   await eraseAll(call);
-  // What was overwritten in the file is in its log until that is emptied.
-  if (cards.erased + memories_erased + messages_erased + packets_erased > 0) await call.driver.scrub();
+  // Overwritten content stays in the log of the database until the log is emptied.
+  if (cards.erased + memories_erased + messages_erased + packets_erased > 0) await driver.scrub();
   return {
     cards_erased: cards.erased,
     memories_erased,
@@ -61,19 +58,16 @@ export async function sweep(call: Call): Promise<Swept> {
   };
 }
 
-interface Erased {
-  readonly cards?: number;
-  readonly memories?: number;
-  readonly messages?: number;
-  readonly packets?: number;
-}
-
-/** In the transaction that erases: there is no erasure without its event, also when the sweep ends half way. */
-function journalErased(work: Work, { cards = 0, memories = 0, messages = 0, packets = 0 }: Erased): void {
-  const { call } = work;
-  if (cards + memories + messages + packets === 0) return;
-  const facts = { cards_erased: cards, memories_erased: memories, messages_erased: messages, packets_erased: packets };
-  appendEvent(work, 'cairn.lifetime.swept', { type: 'tenant', id: call.tenant }, facts);
+/** Appends the event in the erasing transaction: no erasure without its event, even if the sweep stops half way. */
+function journalErased(work: Work, noun: 'cards' | 'memories' | 'messages' | 'packets', count: number): void {
+  if (count === 0) return;
+  const facts = { cards_erased: 0, memories_erased: 0, messages_erased: 0, packets_erased: 0 };
+  appendEvent(
+    work,
+    'cairn.lifetime.swept',
+    { type: 'tenant', id: work.call.tenant },
+    { ...facts, [`${noun}_erased`]: count },
+  );
 }
 
 async function sweepCards(call: Call): Promise<{ erased: number; kept: number }> {
@@ -92,7 +86,7 @@ async function sweepCards(call: Call): Promise<{ erased: number; kept: number }>
   }
 }
 
-/** Erases the cards that nothing pins and notes the others, so that the next sweep does not examine them again. */
+/** Erases the cards that nothing pins, and notes the others, so that the next sweep skips them. */
 async function sweepBatch(work: Work, batch: readonly ExpiredCard[]): Promise<{ erased: number; kept: number }> {
   const { call, tx, now } = work;
   await lockSweeps(tx);
@@ -103,88 +97,72 @@ async function sweepBatch(work: Work, batch: readonly ExpiredCard[]): Promise<{ 
     const hash = keyedHash(call.meta.erasure_key, card.content_hash);
     if (await eraseCard(tx, card, hash, now)) gone.add(card.card_id);
   }
-  const left = batch.filter(({ card_id }) => !gone.has(card_id)).map(({ card_id }) => card_id);
+  const left = batch.map(({ card_id }) => card_id).filter((id) => !gone.has(id));
   const kept = left.length > 0 ? await noteKept(tx, left, now) : 0;
-  journalErased(work, { cards: gone.size });
+  journalErased(work, 'cards', gone.size);
   return { erased: gone.size, kept };
 }
 
-/** What versions of artifacts and notes say of themselves; their content is that of cards, which expire with them. */
-async function sweepMemories(call: Call): Promise<number> {
-  const { driver } = call;
-  const now = driver.now();
+/** Runs a batch in a transaction of its own until one says that it was the last; returns the total. */
+async function inBatches(
+  call: Call,
+  batch: (work: Work) => Promise<{ readonly count: number; readonly isLast: boolean }>,
+): Promise<number> {
+  const now = call.driver.now();
   for (let total = 0; ; ) {
-    const { found, erased } = await writeGuarded(call, async (tx) => {
-      const batch = await expiredVersions(tx, now, BATCH);
-      const erased = await eraseExpired(tx, batch, now);
-      journalErased({ call, tx, now }, { memories: erased });
-      return { found: batch.length, erased };
-    });
-    total += erased;
-    if (found < BATCH) return total;
+    const { count, isLast } = await writeGuarded(call, (tx) => batch({ call, tx, now }));
+    total += count;
+    if (isLast) return total;
   }
 }
 
-/** How many deliveries go with the messages of a batch, if they are more than one's. */
+/** Erases the metadata of versions of artifacts and notes; their content is in cards, which expire with them. */
+const sweepMemories = (call: Call): Promise<number> =>
+  inBatches(call, async (work) => {
+    const batch = await expiredVersions(work.tx, work.now, BATCH);
+    const count = await eraseExpired(work.tx, batch, work.now);
+    journalErased(work, 'memories', count);
+    return { count, isLast: batch.length < BATCH };
+  });
+
+/** Maximum deliveries erased in one batch of several messages. */
 const DELIVERIES = 10_000;
 
-async function sweepMessages(call: Call): Promise<number> {
-  const { driver } = call;
-  const now = driver.now();
-  for (let total = 0; ; ) {
-    const { left, erased } = await writeGuarded(call, async (tx) => {
-      const found = await expiredMessages(tx, now, BATCH);
-      let deliveries = 0;
-      const batch = found.filter(({ recipients }, i) => (deliveries += recipients) <= DELIVERIES || i === 0);
-      const ids = batch.map(({ message_id }) => message_id);
-      const erased = await eraseMessages(tx, ids, now);
-      journalErased({ call, tx, now }, { messages: erased });
-      return { left: found.length === BATCH || batch.length < found.length, erased };
-    });
-    total += erased;
-    if (!left) return total;
-  }
-}
+const sweepMessages = (call: Call): Promise<number> =>
+  inBatches(call, async (work) => {
+    const found = await expiredMessages(work.tx, work.now, BATCH);
+    let deliveries = 0;
+    const batch = found.filter(({ recipients }, i) => (deliveries += recipients) <= DELIVERIES || i === 0);
+    const ids = batch.map(({ message_id }) => message_id);
+    const count = await eraseMessages(work.tx, ids, work.now);
+    journalErased(work, 'messages', count);
+    return { count, isLast: found.length < BATCH && batch.length === found.length };
+  });
 
-async function sweepPackets(call: Call): Promise<number> {
-  const { driver } = call;
-  const now = driver.now();
+function sweepPackets(call: Call): Promise<number> {
   let limit = CHUNK.first;
-  for (let total = 0; ; ) {
-    const asked = limit;
-    const { batch, erased } = await writeGuarded(call, async (tx) => {
-      const batch = await expiredPackets(tx, now, asked);
-      let erased = 0;
-      for (const packet of batch) {
-        const hash = keyedHash(call.meta.erasure_key, packet.content_hash);
-        if (await erasePacket(tx, packet, hash, now)) erased++;
-      }
-      journalErased({ call, tx, now }, { packets: erased });
-      return { batch, erased };
-    });
-    total += erased;
-    if (batch.length < asked) return total;
-    // What a packet was found by is read from its envelope, so a batch is bounded by bytes as well.
+  return inBatches(call, async (work) => {
+    const batch = await expiredPackets(work.tx, work.now, limit);
+    let count = 0;
+    for (const packet of batch) {
+      const hash = keyedHash(call.meta.erasure_key, packet.content_hash);
+      if (await erasePacket(work.tx, packet, hash, work.now)) count++;
+    }
+    journalErased(work, 'packets', count);
+    const isLast = batch.length < limit;
+    // Erasing parses each envelope for its index entries, so a batch is bounded by bytes as well.
     limit = Math.min(BATCH, nextLimit(batch, limit, packetBytes));
-  }
+    return { count, isLast };
+  });
 }
 
-async function sweepRequests(call: Call): Promise<number> {
-  const before = call.driver.now() - KEEP_REQUESTS_MS;
-  for (let total = 0; ; ) {
-    const count = await writeGuarded(call, (tx) => forgetRequests(tx, before, BATCH));
-    total += count;
-    if (count < BATCH) return total;
-  }
-}
+const forgetAll = (call: Call, forget: typeof forgetRequests, before: number): Promise<number> =>
+  inBatches(call, async ({ tx }) => {
+    const count = await forget(tx, before, BATCH);
+    return { count, isLast: count < BATCH };
+  });
 
-async function sweepLocks(call: Call): Promise<void> {
-  const { driver } = call;
-  const before = driver.now() - KEEP_ENDED_LOCKS_MS;
-  while ((await writeGuarded(call, (tx) => forgetLocks(tx, before, BATCH))) === BATCH);
-}
-
-export async function stats(call: Call): Promise<Stats> {
+export async function stats(call: Call): Promise<Out<'lifetime.stats'>> {
   const { driver, tenant } = call;
   const now = driver.now();
   const [cards] = await driver.long<LifetimeCounts>(tenant, countCardLifetimes(now));

@@ -101,7 +101,7 @@ onEveryTarget('boxes over time', (test) => {
       const { card_ids, revision } = part;
       const refusal = await refusalOf(cairn.boxes.save({ box_id, card_ids, revision: revision as unknown as number }));
       expect(refusal).toMatchObject({ code: 'INVALID_INPUT', status: 400 });
-      expect(refusal.message).toMatch(/revision: is required: load the box .* or 0 to make a new box/);
+      expect(refusal.message).toMatch(/revision: is required: load the box .* or 0 to create a box/);
     }
     expect(await held(cairn, 'x')).toBe('abcd');
   });

@@ -1,10 +1,11 @@
 /** What a model sees of any list of cards: what the APIs of models insist on, and that nothing is lost. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type HydratedCard, hydrate } from '#cairn/facts/transcripts/hydration.js';
+import { renderSteps } from '#cairn/facts/transcripts/hydration.js';
 import type { Prompt } from '#cairn/facts/transcripts/model.js';
+import type { HydratedCard } from '#cairn/facts/transcripts/transcript.js';
 import type { Json, JsonObject } from '#cairn/kernel/contract.js';
-import { asList } from '#cairn/kernel/index.js';
+import { asList, atOnce } from '#cairn/kernel/index.js';
 
 /** Few, so that they meet; of some the formats think differently. */
 const ids = ['a', 'a_b', 'a.b', 'a b', 'é', '', 'x'.repeat(50), `call_${'0'.repeat(24)}`];
@@ -100,8 +101,8 @@ function anthropicFacts({ role, content }: JsonObject): Spoken {
 }
 
 const views = (given: readonly HydratedCard[]) =>
-  (['openai', 'anthropic'] as const).map((format) =>
-    hydrate({ profile: { name: 'p', instructions: 'Work.' }, cards: given, format }),
+  (['openai', 'anthropic'] as const).map(
+    (format) => atOnce(renderSteps({ profile: { name: 'p', instructions: 'Work.' }, cards: given, format })).prompt,
   );
 
 /** The results that follow a message before anything else does. */

@@ -1,9 +1,11 @@
 /** What a model sees of cards: each rule of the rendering, by examples. */
 import { describe, expect, it } from 'vitest';
-import { type HydratedCard, type Hydration, hydrate } from '#cairn/facts/transcripts/hydration.js';
+import { type Hydration, renderSteps } from '#cairn/facts/transcripts/hydration.js';
 import { prompt } from '#cairn/facts/transcripts/model.js';
 import { checkDeliverable, resultFields } from '#cairn/facts/transcripts/result-fields.js';
+import type { HydratedCard } from '#cairn/facts/transcripts/transcript.js';
 import type { Json, JsonObject } from '#cairn/kernel/contract.js';
+import { atOnce } from '#cairn/kernel/index.js';
 
 let made = 0;
 const card = (content: Json, metadata: JsonObject, more: Partial<HydratedCard> = {}): HydratedCard => ({
@@ -22,7 +24,7 @@ const result = (id: string | null, value: Json, content: Json = { status: 'succe
   card(content, { type: 'tool.result', role: 'tool' }, { tool_call_id: id });
 
 const render = (format: Hydration['format'], cards: readonly HydratedCard[], profile: Json = null) =>
-  hydrate({ profile, cards, format });
+  atOnce(renderSteps({ profile, cards, format })).prompt;
 const openai = (...cards: HydratedCard[]) => render('openai', cards).messages;
 const anthropic = (...cards: HydratedCard[]) => render('anthropic', cards).messages;
 

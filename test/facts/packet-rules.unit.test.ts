@@ -1,7 +1,7 @@
 /** The pure rules of packets and lists: cursors, lineage, older envelopes, what a packet is found by. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indexOf } from '#cairn/facts/packets/index-entries.js';
+import { indexEntries } from '#cairn/facts/packets/index-entries.js';
 import { descend, parentsOf } from '#cairn/facts/packets/lineage.js';
 import type { PacketInput } from '#cairn/facts/packets/model.js';
 import { upcast } from '#cairn/facts/packets/upcast.js';
@@ -151,7 +151,7 @@ describe('upcast', () => {
 
 describe('what a packet is found by', () => {
   it('is its tags, subjects and simple routing members, each once', () => {
-    const found = indexOf({
+    const found = indexEntries({
       tags: ['a', 'b', 'a'],
       subject_ids: ['s', 's'],
       routing: { to: 'x', level: 3, urgent: false, deep: { no: 1 }, none: null, list: ['no'] },
@@ -169,8 +169,8 @@ describe('what a packet is found by', () => {
   it('is never the same entry twice, nor one that is too long for an index', () => {
     const long = 'x'.repeat(201);
     const routing = { 'a:b': 'c', a: 'b:c', [long]: 1, [`${long}y`]: true, b: long };
-    expect(indexOf({ routing })).toEqual([['routing', 'a:b:c']]);
-    expect(indexOf({})).toEqual([]);
+    expect(indexEntries({ routing })).toEqual([['routing', 'a:b:c']]);
+    expect(indexEntries({})).toEqual([]);
   });
 });
 

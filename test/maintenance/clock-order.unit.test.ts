@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { broughtBack } from '#cairn/maintenance/clock-order.js';
+import { shiftedTimes } from '#cairn/maintenance/clock-order.js';
 
 const NOW = 1000;
 const times = fc.array(fc.integer({ min: NOW + 1, max: NOW + 40 }), { maxLength: 20 });
@@ -8,7 +8,7 @@ const times = fc.array(fc.integer({ min: NOW + 1, max: NOW + 40 }), { maxLength:
 it('CLOCK-2 times that are brought back keep what was deleted after a seal, and nothing else', () => {
   fc.assert(
     fc.property(times, times, (sealed, deleted) => {
-      const back = broughtBack(NOW, sealed, deleted);
+      const back = shiftedTimes(NOW, sealed, deleted);
       for (const seal of sealed) {
         expect(back.get(seal)).toBeGreaterThanOrEqual(NOW);
         expect(back.get(seal)).toBeLessThanOrEqual(seal);
@@ -25,7 +25,7 @@ it('CLOCK-2 times that are brought back keep what was deleted after a seal, and 
 });
 
 it('CLOCK-2 as few moments are used as there are deletions behind seals', () => {
-  expect([...broughtBack(NOW, [2000, 3000, 5000], [4000, 4500, 6000])]).toEqual([
+  expect([...shiftedTimes(NOW, [2000, 3000, 5000], [4000, 4500, 6000])]).toEqual([
     [2000, NOW],
     [3000, NOW],
     [4000, NOW + 1],

@@ -1,22 +1,22 @@
-/** Who may do what with a box: it belongs to its creator, and may be granted. */
+/** Access to boxes: a box belongs to its creator, who may grant it to others. */
 import type { Query } from '../../driver/index.js';
 import { actsAs, type Call, type Work } from '../../engine/index.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, notFound } from '../../kernel/index.js';
 import { type BoxRow, type BoxState, findBox, findBoxes, findGrant, grantedBoxes, lockBox } from './store.js';
 
 export type Need = 'read' | 'write' | 'own';
 
-/** The box, if it is there and the caller may do this; a key without an agent acts for the whole tenant. */
+/** The box, if it exists and the caller has this access. A key without an agent has access to all boxes of the tenant. */
 export async function openBox(call: Call, query: Query, box_id: string, need: Need): Promise<BoxRow> {
   return permitted(call, query, box_id, await findBox(query, box_id), need);
 }
 
-/** The same, and nobody else changes the box until the commit. */
+/** openBox that locks the box until the commit. */
 export async function openBoxLocked({ call, tx }: Work, box_id: string, need: Need): Promise<BoxRow> {
   return permitted(call, tx, box_id, await lockBox(tx, box_id), need);
 }
 
-/** A box that was looked for, if it was there and the caller may do this. */
+/** Refuses a box that was not found, or to which the caller lacks this access. */
 export async function permitted<B extends BoxState>(
   call: Call,
   query: Query,
@@ -24,17 +24,16 @@ export async function permitted<B extends BoxState>(
   box: B | undefined,
   need: Need,
 ): Promise<B> {
-  const there = present(call, box_id, box);
-  if (!(await mayUse(call, query, there, need))) throw notPermitted(call, box_id, need);
-  return there;
+  const found = existing(call, box_id, box);
+  if (!(await mayUse(call, query, found, need))) throw notPermitted(call, box_id, need);
+  return found;
 }
 
-/** Boxes in this order, if all are there and the caller may read each: what was granted is asked once for all. */
+/** openBox for reading several boxes, in this order; reads all grants at once. */
 export async function openBoxes(call: Call, query: Query, box_ids: readonly string[]): Promise<BoxRow[]> {
-  const { caller } = call;
+  const { agent_id } = call.caller;
   const found = await findBoxes(query, box_ids);
-  const boxes = box_ids.map((id) => present(call, id, found.get(id)));
-  const { agent_id } = caller;
+  const boxes = box_ids.map((id) => existing(call, id, found.get(id)));
   if (agent_id === null) return boxes;
   const foreign = boxes.filter((box) => box.agent_id !== agent_id).map(({ box_id }) => box_id);
   const granted = foreign.length === 0 ? undefined : await grantedBoxes(query, foreign, agent_id);
@@ -43,11 +42,14 @@ export async function openBoxes(call: Call, query: Query, box_ids: readonly stri
   return boxes;
 }
 
-function present<B extends BoxState>(call: Call, box_id: string, box: B | undefined): B {
-  // What a scope held is gone with it, its box included.
-  const ended = box !== undefined && 'ended_at' in box && box.ended_at !== null;
-  if (box && !ended) return box;
-  throw new CairnError('BOX_NOT_FOUND', `there is no box ${box_id} in tenant ${call.tenant}`);
+/** A box that was found and whose holder has not ended. */
+function existing<B extends BoxState & { readonly ended_at?: number | null }>(
+  call: Call,
+  box_id: string,
+  box: B | undefined,
+): B {
+  if (!box || (box.ended_at ?? null) !== null) throw notFound(call, 'box', box_id);
+  return box;
 }
 
 const notPermitted = (call: Call, box_id: string, need: Need): CairnError =>
@@ -65,6 +67,6 @@ export async function mayUse(call: Call, query: Query, box: BoxState, need: Need
   return grant !== undefined && (need === 'read' || grant.access === 'write');
 }
 
-/** Whose a new box is: the key's agent, or the one that the body names. */
+/** The owner of a new box: the agent of the key, or the agent that the body names. */
 export const ownerOf = (call: Call, named: string | undefined): string | null =>
   actsAs(call, named, 'agent_id') ?? named ?? null;

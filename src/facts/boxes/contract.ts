@@ -8,26 +8,31 @@ import { appendResult, batchTail, box, boxAccess, boxState, cardIds, grant, hydr
 const byId = { box_id: anyId };
 const revision = z.int().min(1).optional().describe('Read the box as it was at this revision');
 const REVISION_NEEDED =
-  'is required: load the box without limit and give the revision that it shows, or 0 to make a new box';
+  'is required: load the box without limit and send the revision that it shows, or 0 to create a box';
+/** Fields of an answer that a client may send back. */
+const postedBack = {
+  project_id: computed,
+  length: computed,
+  forked_from: computed,
+  created_at: computed,
+  updated_at: computed,
+  sealed_at: startsAs(null),
+  // A box with a cursor is a part of one, and must not become the whole of another.
+  next_cursor: startsAs(null),
+};
+const UNCHANGED = 'As the box has it: a save changes only its cards';
 
 export const boxes = {
   create: operation({
     method: 'POST',
     path: '/projects/{project_id}/boxes',
     input: z.strictObject({
-      box_id: anyId.optional().describe('Made by the server when absent'),
+      box_id: anyId.optional().describe('Default: a new id'),
       card_ids: cardIds.optional(),
-      agent_id: anyId.optional().describe('Whose box it is: the agent of the key unless given'),
+      agent_id: anyId.optional().describe('The owner (default: the agent of the key)'),
       metadata: jsonObject.optional(),
-      project_id: computed,
-      length: computed,
       revision: computed,
-      forked_from: computed,
-      created_at: computed,
-      updated_at: computed,
-      sealed_at: startsAs(null),
-      // What has a cursor is a part of a box, and must not be made the whole of another.
-      next_cursor: startsAs(null),
+      ...postedBack,
     }),
     output: box,
     access: 'write',
@@ -85,7 +90,7 @@ export const boxes = {
       ...byId,
       ...pageInput,
       revision,
-      tail: z.int().min(1).max(500).optional().describe('Only the last so many cards, instead of pages'),
+      tail: z.int().min(1).max(500).optional().describe('Only this many of the last cards, instead of pages'),
     }),
     output: z.object({
       cards: z.array(card),
@@ -107,22 +112,17 @@ export const boxes = {
       revision: z
         .int({ error: ({ input }) => (input === undefined ? REVISION_NEEDED : undefined) })
         .min(0)
-        .describe('The revision that the list replaces, as a load of the whole box gives it; 0 makes a new box'),
-      project_id: computed,
-      length: computed,
-      forked_from: computed,
-      created_at: computed,
-      updated_at: computed,
-      agent_id: anyId.nullish().describe('As the box has it: a save changes its cards alone'),
-      metadata: jsonObject.optional().describe('As the box has it: a save changes its cards alone'),
-      sealed_at: startsAs(null),
-      next_cursor: startsAs(null),
+        .describe('The revision that the list replaces, as a load of the whole box shows it; 0 creates a box'),
+      agent_id: anyId.nullish().describe(UNCHANGED),
+      metadata: jsonObject.optional().describe(UNCHANGED),
+      ...postedBack,
     }),
     output: box,
     access: 'write',
     touches: ['box', reads('Card', 'named')],
     event: 'cairn.box.saved',
-    summary: 'Set the cards of a box, if it is still at the revision; 0 creates it. Earlier revisions stay readable.',
+    summary:
+      'Replace the cards of a box if it is still at the revision; 0 creates it. Earlier revisions stay readable.',
     example: { box_id: 'box-1', card_ids: [], revision: 1 },
   }),
   append: operation({
@@ -133,7 +133,7 @@ export const boxes = {
     access: 'write',
     touches: ['box', reads('Card', 'named')],
     event: 'cairn.box.appended',
-    summary: 'Append cards to a box. A card that is there already stays where it is.',
+    summary: 'Append cards to a box. A card that the box has keeps its place.',
     example: { box_id: 'box-1', card_ids: ['card-1'] },
   }),
   seal: operation({
@@ -144,7 +144,7 @@ export const boxes = {
     access: 'write',
     touches: 'box',
     event: 'cairn.box.sealed',
-    summary: 'Seal a box: it never changes again, and keeps its cards readable as they are now.',
+    summary: 'Seal a box: it never changes again, and its cards stay readable as they are now.',
     example: { box_id: 'box-1' },
   }),
   fork: operation({
@@ -154,7 +154,7 @@ export const boxes = {
       ...byId,
       new_box_id: anyId.optional(),
       revision,
-      agent_id: anyId.optional().describe('Whose the fork is: the agent of the key unless given'),
+      agent_id: anyId.optional().describe('The owner (default: the agent of the key)'),
       metadata: jsonObject.optional(),
     }),
     output: box,
@@ -179,13 +179,13 @@ export const boxes = {
   grant: operation({
     method: 'POST',
     path: '/projects/{project_id}/boxes/{box_id}/grants',
-    input: z.strictObject({ ...byId, agent_id: anyId, access: boxAccess.optional().describe('read unless given') }),
+    input: z.strictObject({ ...byId, agent_id: anyId, access: boxAccess.optional().describe('Default: read') }),
     output: grant,
     access: 'write',
     touches: 'box',
     event: 'cairn.box.granted',
     status: 201,
-    summary: 'Let another agent see a box, or write to it.',
+    summary: 'Let another agent read a box, or write to it.',
     example: { box_id: 'box-1', agent_id: 'reviewer' },
   }),
   ungrant: operation({
@@ -197,7 +197,7 @@ export const boxes = {
     touches: 'box',
     event: 'cairn.box.ungranted',
     status: 204,
-    summary: 'Take a grant back.',
+    summary: 'Revoke a grant.',
     example: { box_id: 'box-1', agent_id: 'reviewer' },
   }),
 };

@@ -1,4 +1,4 @@
-/** The doctor's questions about boxes and their entries. */
+/** Doctor checks of boxes and their entries. */
 import { sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 

@@ -1,4 +1,4 @@
-/** box_entries: append-only entries, read through views that need no copy, at the cost of what is read. */
+/** box_entries: append-only entries. A box at a revision is a list of segments, so forks copy nothing. */
 import { byDialect, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 import { readableAt } from '../cards/store.js';
 import type { BoxRow, Link } from './store.js';
@@ -15,40 +15,32 @@ const entriesTable: Table = {
   },
 };
 
-/** Where new entries go: at a position of the box, behind so many entries of the list. */
-export interface Place {
-  readonly position: number;
-  readonly behind: number;
-  readonly revision: number;
-}
-
-export async function insertEntries(
+/** Inserts entries from `position` on; `behind` is the ordinal of the entry before them. */
+export const insertEntries = (
   tx: Tx,
   box_id: string,
-  { position, behind, revision }: Place,
+  { position, behind, revision }: { readonly position: number; readonly behind: number; readonly revision: number },
   card_ids: readonly string[],
-): Promise<void> {
-  await tx.insert(
+): Promise<void> =>
+  tx.insert(
     entriesTable,
     card_ids.map((card_id, i) => [tx.tenant, box_id, position + i, card_id, behind + 1 + i, revision]),
   );
-}
 
-export async function removeEntriesFrom(tx: Tx, box_id: string, position: number, revision: number): Promise<void> {
-  await tx.run(
+export const removeEntriesFrom = (tx: Tx, box_id: string, position: number, revision: number): Promise<number> =>
+  tx.run(
     sql`UPDATE box_entries SET removed_revision = ${revision} WHERE tenant_id = ${TENANT} AND box_id = ${box_id}
         AND position >= ${position} AND removed_revision IS NULL`,
   );
-}
 
-/** A stretch of a view: what one box of its own held at one of its revisions. */
+/** The own entries of one box of a chain, at one revision. */
 export interface Segment {
   readonly box_id: string;
   readonly revision: number;
-  /** All of it is between these positions, the second excluded. */
+  /** Its entries are at positions from ≤ p < until. */
   readonly from: number;
   readonly until: number;
-  /** How many entries the view has before this stretch, and up to its end. */
+  /** The ordinals of the last entry before the segment, and of the last entry in it. */
   readonly before: number;
   readonly through: number;
 }
@@ -58,15 +50,14 @@ const hasBaseAt = (box: Link, revision: number): boolean =>
 
 const baseLengthAt = (box: Link, revision: number): number => (hasBaseAt(box, revision) ? box.base_length! : 0);
 
-/** The stretches that make up a box at a revision, the oldest first. Positions rise along them. */
+/** The segments of a box at a revision, oldest first. Positions rise along them. */
 export async function segmentsOf(query: Query, box: BoxRow, revision = box.revision): Promise<Segment[]> {
-  const base = await baseSegments(query, box, revision);
-  return [...base, await ownSegment(query, box, revision)];
+  return [...(await baseSegments(query, box, revision)), await ownSegment(query, box, revision)];
 }
 
 /**
- * Tables that are looked up row by row. PostgreSQL without statistics would read all of a tenant's rows for each, unless
- * the lookup is a query of its own; SQLite, which has no LATERAL, keeps to the order of a CROSS JOIN.
+ * Tables for row-by-row lookups. PostgreSQL without statistics scans all rows of the tenant for each, unless the lookup
+ * is a subquery with OFFSET 0; SQLite, which has no LATERAL, keeps the order of a CROSS JOIN.
  */
 const nextLink = (): Sql =>
   byDialect({
@@ -80,7 +71,7 @@ const middleEntry = (box_id: string): Sql =>
                   AND l.position = (s.low + s.high) / 2 OFFSET 0) e`,
   });
 
-/** The stretches that a fork has from its base, in one statement; none for a box that stands on its own. */
+/** The segments that a fork has from its base, in one statement; none for a box without a base. */
 export async function baseSegments(query: Query, box: Link, revision: number): Promise<Segment[]> {
   if (!hasBaseAt(box, revision)) return [];
   const links = await query.all<Link>(
@@ -112,11 +103,11 @@ export async function baseSegments(query: Query, box: Link, revision: number): P
     });
     fork = link;
   }
-  if (hasBaseAt(fork, at)) throw new Error(`box ${fork.box_id} is based on ${fork.base_box_id}, which is not there`);
+  if (hasBaseAt(fork, at)) throw new Error(`box ${fork.box_id} is based on ${fork.base_box_id}, which does not exist`);
   return segments.reverse();
 }
 
-/** What a box at a revision has of its own: its row says it of the newest, and of an earlier one its entries do. */
+/** The own segment of a box: from its row for the newest revision, else from its entries. */
 export async function ownSegment(query: Query, box: BoxRow, revision: number): Promise<Segment> {
   const before = baseLengthAt(box, revision);
   const { box_id, next_position } = box;
@@ -132,7 +123,7 @@ export async function ownSegment(query: Query, box: BoxRow, revision: number): P
   return { ...found, through: last?.ordinal ?? before };
 }
 
-/** The first position that was added after a revision. Revisions rise with positions, so halving finds it. */
+/** The first position added after a revision, by binary search: revisions rise with positions. */
 async function positionAfter(
   query: Query,
   box_id: string,
@@ -152,7 +143,7 @@ async function positionAfter(
         )
         SELECT low FROM search WHERE low = high`,
   );
-  // Positions have no hole. If one is damaged all the same, a bound that is too high only costs time.
+  // Positions have no holes. If one is missing all the same, a bound that is too high only costs time.
   return row?.low ?? until;
 }
 
@@ -165,7 +156,7 @@ export interface Entry {
   readonly card_id: string;
 }
 
-/** Segments as a table s: a long chain is read by one statement, not by one a link. */
+/** Segments as a table s: one statement reads a long chain. */
 const tableOf = (segments: readonly Segment[]): Sql => {
   const json = JSON.stringify(segments.map((one) => [one.box_id, one.from, one.until, one.revision]));
   return byDialect({
@@ -178,7 +169,7 @@ const tableOf = (segments: readonly Segment[]): Sql => {
   });
 };
 
-/** Whether a segment has so few removed entries between its bounds that walking over them is nothing. */
+/** Whether a segment has few removed entries between its bounds, so that scanning over them is cheap. */
 const isDense = ({ from, until, before, through }: Segment): boolean => until - from <= 2 * (through - before) + 10;
 
 /** All entries of some segments, in order. */
@@ -194,7 +185,7 @@ async function entriesOf(query: Query, segments: readonly Segment[]): Promise<En
         );
   for (const segment of segments) {
     if (together.length > 0 && isDense(segment)) continue;
-    // From the end, and no more than there are: so what was removed before the first is not walked over.
+    // From the end with a limit: does not scan entries that were removed before the first.
     const rows = await query.all<Entry>(
       sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(segment)}
           ORDER BY e.position DESC LIMIT ${segment.through - segment.before}`,
@@ -204,7 +195,7 @@ async function entriesOf(query: Query, segments: readonly Segment[]): Promise<En
   return found.sort((a, b) => a.position - b.position);
 }
 
-/** The last entries of a view, in order. */
+/** The last entries of a list of segments, in order. */
 export async function tailOf(query: Query, segments: readonly Segment[], limit: number): Promise<Entry[]> {
   const whole: Segment[] = [];
   let wanted = limit;
@@ -225,7 +216,7 @@ export async function tailOf(query: Query, segments: readonly Segment[], limit: 
   return entriesOf(query, whole);
 }
 
-/** Entries of a view behind a position, or but for so many, in order. */
+/** Entries after a position, or after skipping `offset` of them, in order. */
 export async function entriesAfter(
   query: Query,
   segments: readonly Segment[],
@@ -245,7 +236,7 @@ export async function entriesAfter(
     }
     parts.push(await entriesOf(query, whole));
     whole = [];
-    // Each entry before takes a position at least, so that what is skipped need not be walked over.
+    // Every skipped entry has at least one position: start behind them instead of scanning them.
     const from = Math.max(segment.from + Math.max(0, offset - before), after + 1);
     const rows = await query.all<Entry>(
       sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment({ ...segment, from })}
@@ -259,16 +250,13 @@ export async function entriesAfter(
   return parts.flat();
 }
 
-/**
- * Entries, to be found by their cards. SQLite keeps no statistics, and would rather scan the whole box by its primary
- * key than look up each card.
- */
+/** Without statistics SQLite scans the whole box by its primary key instead of looking up each card. */
 const entriesByCard: Sql = byDialect({
   sqlite: sql`box_entries e INDEXED BY box_entries_by_card`,
   postgres: sql`box_entries e`,
 });
 
-/** Which of these cards a view holds already. */
+/** Those of the cards that the segments contain. */
 export async function presentCards(
   query: Query,
   segments: readonly Segment[],
@@ -286,33 +274,29 @@ export async function presentCards(
     sql`SELECT e.card_id, e.box_id, e.position, e.added_revision, e.removed_revision FROM ${entriesByCard}
         WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${card_ids}) AND e.box_id = ANY(${[...chain.keys()]})`,
   );
-  const present = new Set<string>();
-  for (const row of rows) {
+  const isPresent = (row: (typeof rows)[number]) => {
     const { revision, until } = chain.get(row.box_id)!;
-    const added = row.position < until && row.added_revision <= revision;
-    if (added && (row.removed_revision === null || row.removed_revision > revision)) present.add(row.card_id);
-  }
-  return present;
+    const isAdded = row.position < until && row.added_revision <= revision;
+    return isAdded && (row.removed_revision === null || row.removed_revision > revision);
+  };
+  return new Set(rows.filter(isPresent).map(({ card_id }) => card_id));
 }
 
 export interface Standing {
-  /** Cards that the box has an entry of its own for now, not one of its base. */
+  /** Cards that the newest revision has an own entry for, besides those of its base. */
   readonly entered: Set<string>;
-  /** Cards that can be read now. */
+  /** Cards that are readable now. */
   readonly known: Set<string>;
 }
 
-/**
- * Whether an entry of a card is in a box. PostgreSQL without statistics may scan the whole box for it, unless it is
- * asked for by an interval of pairs, which the index by card alone can serve.
- */
+/** PostgreSQL without statistics may scan the whole box; only the index by card can serve a range of pairs. */
 const isIn = (box_id: string, card_id: string): Sql =>
   byDialect({
     sqlite: sql`e.box_id = ${box_id}`,
     postgres: sql`(e.card_id, e.box_id) >= (${card_id}, ${box_id}) AND (e.card_id, e.box_id) <= (${card_id}, ${box_id})`,
   });
 
-/** What an append must know of its cards, in one statement. */
+/** Reads in one statement what an append needs to know about its cards. */
 export async function standingOf(
   query: Query,
   box_id: string,
@@ -320,7 +304,7 @@ export async function standingOf(
   now: number,
 ): Promise<Standing> {
   const one = card_ids.length === 1 ? card_ids[0]! : undefined;
-  // One card, the common case, is a statement that needs no list.
+  // The common case of one card needs no list.
   const rows = await query.all<{ card_id: string; entered: number }>(
     one !== undefined
       ? sql`SELECT c.card_id, 0 AS entered FROM cards c

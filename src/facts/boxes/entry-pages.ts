@@ -1,29 +1,21 @@
-/** Pages of the entries of a box: from its beginning, or from its end. */
+/** Pages of the entries of a box, from its start or its end. */
 import type { Query } from '../../driver/index.js';
 import { type Call, listPage, type Page, type PageInput } from '../../engine/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { type Entry, entriesAfter, type Segment, tailOf } from './entries.js';
 
-export interface EntryPageInput extends PageInput {
-  /** Only so many of the last entries, instead of pages. */
-  readonly tail?: number | undefined;
-}
-
-export interface EntriesOf {
+interface EntryList {
   readonly segments: readonly Segment[];
-  readonly input: EntryPageInput;
+  /** `tail`: only that many of the last entries, instead of pages. */
+  readonly input: PageInput & { readonly tail?: number | undefined };
   readonly filters: Json;
   readonly total: number;
-}
-
-interface Placed extends Entry {
-  readonly ordinal: number;
 }
 
 export async function entryPage(
   call: Call,
   query: Query,
-  { segments, input, filters, total }: EntriesOf,
+  { segments, input, filters, total }: EntryList,
 ): Promise<Page<Entry>> {
   const descending = input.order === 'desc';
   if (input.tail !== undefined) {
@@ -38,12 +30,12 @@ export async function entryPage(
       read: ({ after = 0, ...request }) => entriesAfter(query, segments, { after, ...request }),
     });
   }
-  // By ordinals, which have no gap: so the page before an entry is found without walking over the rest of the box.
-  return listPage<Placed, number>(call, {
+  // Keyed by ordinals, which have no gaps: finds the page before an entry without scanning the box.
+  return listPage<Entry & { readonly ordinal: number }, number>(call, {
     ...shared,
     keyOf: ({ ordinal }) => ordinal,
     read: async ({ after = total + 1, limit, offset }) => {
-      // A save may have shortened the box since the page before.
+      // A save may have shortened the box since the previous page.
       const until = Math.max(0, Math.min(total, after - 1) - offset);
       const from = Math.max(0, until - limit);
       if (until === from) return [];

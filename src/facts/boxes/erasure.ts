@@ -1,11 +1,11 @@
-/** Erases the cards in the box of what ended, in order. */
+/** Erases the cards in the box of an ended holder, in order. */
 import { type Call, inBatches } from '../../engine/index.js';
 import { type EndingRow, findEnding, noteProgress } from '../../engine/sql.js';
 import { eraseCards } from '../cards/lifetime.js';
 import { entriesAfter, segmentsOf } from './entries.js';
 import { findBox } from './store.js';
 
-/** Says up to which position; undefined when the store is about to close. */
+/** Returns the position that it reached; undefined when the store is closing. */
 export async function eraseBox(call: Call, ending: EndingRow): Promise<{ readonly reached: number } | undefined> {
   const { driver, tenant } = call;
   const { holder } = ending;
@@ -13,7 +13,7 @@ export async function eraseBox(call: Call, ending: EndingRow): Promise<{ readonl
   if (!box) return { reached: ending.position };
   const segments = await segmentsOf(driver.at(tenant), box);
   let after = ending.position;
-  const whole = await inBatches(call, async (limit) => {
+  const isDone = await inBatches(call, async (limit) => {
     const entries = await entriesAfter(driver.at(tenant), segments, { after, limit });
     if (entries.length === 0) return 0;
     const position = entries.at(-1)!.position;
@@ -26,9 +26,9 @@ export async function eraseBox(call: Call, ending: EndingRow): Promise<{ readonl
       after = position;
       return entries.length;
     }
-    // Another server is at it as well: on from where it is, which need not be the end yet.
+    // Another server erases the same box: continue from its position, which need not be the end.
     after = (await findEnding(driver.at(tenant), holder))!.position;
     return limit;
   });
-  return whole ? { reached: after } : undefined;
+  return isDone ? { reached: after } : undefined;
 }

@@ -1,4 +1,4 @@
-/** Granting boxes: which other agents may read or write one. */
+/** Grants of boxes to other agents, to read or write. */
 import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change } from '../../engine/index.js';
 import { toIso } from '../../kernel/index.js';
@@ -15,25 +15,15 @@ export function grants(call: Call, input: In<'boxes.grants'>): Promise<Out<'boxe
   });
 }
 
-export async function grant(call: Call, input: In<'boxes.grant'>): Promise<Grant> {
+export function grant(call: Call, input: In<'boxes.grant'>): Promise<Grant> {
+  const { box_id, agent_id, access = 'read' } = input;
   return change(call, {
     input,
     work: async (work) => {
-      const { tx, now } = work;
-      await openBoxLocked(work, input.box_id, 'own');
-      const row: GrantRow = {
-        box_id: input.box_id,
-        agent_id: input.agent_id,
-        access: input.access ?? 'read',
-        granted_at: now,
-      };
-      await putGrant(tx, row);
-      appendEvent(
-        work,
-        'cairn.box.granted',
-        { type: 'box', id: row.box_id },
-        { agent_id: row.agent_id, access: row.access },
-      );
+      await openBoxLocked(work, box_id, 'own');
+      const row: GrantRow = { box_id, agent_id, access, granted_at: work.now };
+      await putGrant(work.tx, row);
+      appendEvent(work, 'cairn.box.granted', { type: 'box', id: box_id }, { agent_id, access });
       return toGrant(row);
     },
     remember: (answer) => answer,
@@ -42,14 +32,13 @@ export async function grant(call: Call, input: In<'boxes.grant'>): Promise<Grant
 }
 
 export async function ungrant(call: Call, input: In<'boxes.ungrant'>): Promise<void> {
+  const { box_id, agent_id } = input;
   await change(call, {
     input,
     work: async (work) => {
-      const { tx } = work;
-      await openBoxLocked(work, input.box_id, 'own');
-      const removed = await removeGrant(tx, input.box_id, input.agent_id);
-      if (removed)
-        appendEvent(work, 'cairn.box.ungranted', { type: 'box', id: input.box_id }, { agent_id: input.agent_id });
+      await openBoxLocked(work, box_id, 'own');
+      const removed = await removeGrant(work.tx, box_id, agent_id);
+      if (removed > 0) appendEvent(work, 'cairn.box.ungranted', { type: 'box', id: box_id }, { agent_id });
       return null;
     },
     remember: () => null,

@@ -1,4 +1,4 @@
-/** Reading boxes: what a box shows, at its newest revision or an earlier one. */
+/** Use cases that read boxes, at the newest revision or an earlier one. */
 import { atLength, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, listPage } from '../../engine/index.js';
@@ -34,19 +34,12 @@ export function describe(call: Call, row: BoxRow): BoxState {
   };
 }
 
-/** The part of a box that an answer shows: the last cards, or the last of those before a page. */
-export interface Shown {
-  readonly limit?: number | undefined;
-  readonly revision?: number | undefined;
-  readonly cursor?: string | undefined;
-}
-
-/** A box with its card ids, all or the last. A part carries no revision: it cannot be saved as the whole. */
+/** A box with all its card ids or the last ones. A part has no revision, so that it cannot be saved as the whole. */
 export async function show(
   call: Call,
   query: Query,
   row: BoxRow,
-  { limit = MAX_BOX_CARDS, revision: asked, cursor }: Shown = {},
+  { limit = MAX_BOX_CARDS, revision: asked, cursor }: Omit<In<'boxes.load'>, 'box_id'> = {},
 ): Promise<Box> {
   const filters = { box_id: row.box_id, revision: asked ?? null };
   const page = cursor === undefined ? undefined : pageOf(call, filters, row, cursor);
@@ -70,24 +63,22 @@ export async function show(
   };
 }
 
-/** Also where another operation answers with a box. */
+/** The cursor is of boxes.load, whatever operation answers with the box. */
 const loadOf = ({ tenant }: Call): CursorScope => ({ tenant, operation: 'boxes.load' });
 
-/** The page that a cursor leads to: the cards before an ordinal, at the revision that the first page was read at. */
+/** The page of a cursor: the cards before an ordinal, at the revision of the first page. */
 function pageOf(call: Call, filters: JsonObject, row: BoxRow, cursor: string): { revision: number; before: number } {
   const key = decodeCursor(loadOf(call), filters, cursor, 'string') as string;
-  // Anybody can forge a cursor: its parts are input.
+  // Clients can forge a cursor: its parts are input.
   const parts = /^([1-9]\d{0,14}):([1-9]\d{0,14})$/.exec(key);
   if (!parts || Number(parts[1]) > row.revision) throw invalidCursor();
   return { revision: Number(parts[1]), before: Number(parts[2]) };
 }
 
-/** A revision of a box, which it must have reached. */
+/** Refuses a revision that the box has not reached; default: the newest. */
 export function reached(row: BoxRow, revision = row.revision): number {
-  if (revision > row.revision) {
-    throw invalid(`box ${row.box_id} is at revision ${row.revision}, there is no ${revision} yet`);
-  }
-  return revision;
+  if (revision <= row.revision) return revision;
+  throw invalid(`box ${row.box_id} is at revision ${row.revision}, there is no ${revision} yet`);
 }
 
 export function load(call: Call, input: In<'boxes.load'>): Promise<Box> {
@@ -106,7 +97,7 @@ export function load_batch(call: Call, input: In<'boxes.load_batch'>): Promise<O
     const missing_box_ids: string[] = [];
     for (const id of ids) {
       const row = rows.get(id);
-      // A box that the caller may not see is as good as missing, as in any list.
+      // A box that the caller may not see counts as missing, as in lists.
       if (row && (await mayUse(call, query, row, 'read')))
         shown.push({ row, box: await show(call, query, row, { limit }) });
       else missing_box_ids.push(id);
@@ -123,8 +114,9 @@ export function load_batch(call: Call, input: In<'boxes.load_batch'>): Promise<O
 }
 
 /**
- * The cards behind ids, as each box shows them at a moment: a sealed box as of its sealing, the box of a scope or
- * checkpoint with all that it keeps, the output of an agent_turn with what has not expired. A card in several is read once; one that is beyond the agent's reach counts as missing.
+ * Reads the cards as each box shows them: a sealed box as of its sealing, the box of a scope or checkpoint with all
+ * cards that it pins, the output box of an agent_turn without expired ones. A card in several boxes is read once; a card
+ * beyond the agent's reach counts as missing.
  */
 export async function hydrateViews(
   call: Call,
@@ -141,16 +133,16 @@ export async function hydrateViews(
     }
     return sealed_at === null ? isVisible(card, now) : wasVisible(card, sealed_at);
   };
-  const holders = new Map<string, BoxRow[]>();
+  const boxesOf = new Map<string, BoxRow[]>();
   for (const { row, card_ids } of views) {
     for (const id of card_ids) {
-      const known = holders.get(id);
+      const known = boxesOf.get(id);
       if (known) known.push(row);
-      else holders.set(id, [row]);
+      else boxesOf.set(id, [row]);
     }
   }
-  const times = (card: CardRow) => holders.get(card.card_id)!.filter((row) => shows(row, card)).length;
-  const found = await readCards(call, query, holders.keys(), times, fewer);
+  const times = (card: CardRow) => boxesOf.get(card.card_id)!.filter((row) => shows(row, card)).length;
+  const found = await readCards(call, query, boxesOf.keys(), times, fewer);
   return views.map(({ row, card_ids }) => {
     const cards: Card[] = [];
     const missing: string[] = [];
@@ -171,7 +163,7 @@ export async function list(call: Call, input: In<'boxes.list'>): Promise<Out<'bo
     filters: { agent_id: input.agent_id ?? null },
     key: 'string',
     keyOf: (row) => row.box_id,
-    // What an agent may see is found by looking at all boxes, which may take a while.
+    // An agent's page may scan all boxes.
     read: (request) =>
       listBoxes(viewer === null ? driver.at(tenant) : atLength(driver, tenant), viewer, input.agent_id, request),
     bytesOf: ({ metadata }) => Buffer.byteLength(metadata),
@@ -181,11 +173,10 @@ export async function list(call: Call, input: In<'boxes.list'>): Promise<Out<'bo
 }
 
 export function cards(call: Call, input: In<'boxes.cards'>): Promise<Out<'boxes.cards'>> {
-  const { tenant } = call;
   if (input.tail !== undefined && (input.cursor ?? input.offset ?? input.limit) !== undefined) {
-    throw invalid('tail gives the last cards and goes with neither limit, cursor nor offset');
+    throw invalid('tail cannot be combined with limit, cursor or offset');
   }
-  return call.driver.snapshot(tenant, async (query) => {
+  return call.driver.snapshot(call.tenant, async (query) => {
     const row = await openBox(call, query, input.box_id, 'read');
     const segments = await segmentsOf(query, row, reached(row, input.revision));
     const total = segments.at(-1)!.through;

@@ -1,10 +1,9 @@
-/** Holds an agent to the cards that it may see: by the boxes of agent_turns, and by its memory_access. */
+/** Refuses cards that an agent may not see: those of agent_turns by box, all others by its memory_access. */
 import type { Query } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
 import { cardReachOf } from '../../identity/index.js';
 import { CairnError } from '../../kernel/index.js';
-import type { CardRow } from './store.js';
-import { cardsGiven, isOfTurn, unseenCards } from './visibility.js';
+import { cardsGiven, unseenCards } from './visibility.js';
 
 const hiddenCards = (call: Call, card_ids: readonly string[]): CairnError =>
   new CairnError(
@@ -20,19 +19,13 @@ export const cardsBeyond = (call: Call, card_ids: readonly string[]): CairnError
     { rule: 'memory_access', memory_type: 'Card', need: 'read', card_ids: card_ids.slice(0, 100) },
   );
 
-/** A card that was found, unless it is of an agent_turn whose boxes the agent may not see. */
-export async function checkShown(call: Call, query: Query, card: CardRow): Promise<CardRow> {
-  const hidden = isOfTurn(card) ? await hiddenAmong(call, query, [card.card_id]) : undefined;
-  if (hidden?.has(card.card_id)) throw hiddenCards(call, [card.card_id]);
-  return card;
-}
+const idsOf = (cards: readonly { readonly card_id: string }[]): string[] => cards.map(({ card_id }) => card_id);
 
-/** Which of these cards are of agent_turns whose boxes the agent may not see. */
+/** The cards of agent_turns whose boxes the agent may not see. */
 export async function hiddenAmong(call: Call, query: Query, card_ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { agent_id } = call.caller;
   if (agent_id === null || card_ids.length === 0) return new Set();
-  const unseen = await unseenCards(query, card_ids, agent_id, undefined);
-  return new Set(unseen.map(({ card_id }) => card_id));
+  return new Set(idsOf(await unseenCards(query, card_ids, agent_id, undefined)));
 }
 
 export async function refuseHidden(call: Call, query: Query, card_ids: readonly string[]): Promise<void> {
@@ -41,8 +34,8 @@ export async function refuseHidden(call: Call, query: Query, card_ids: readonly 
 }
 
 /**
- * Which of these cards an agent may not derive from, since what is derived inherits their subjects. Cards that an
- * agent_turn was given it may, whatever its memory_access.
+ * The cards that an agent may not derive from: a derived card inherits their subjects. Cards that were given to an
+ * agent_turn are allowed, whatever its memory_access.
  */
 export async function unreadableSources(
   call: Call,
@@ -52,18 +45,17 @@ export async function unreadableSources(
   const { agent_id } = call.caller;
   if (agent_id === null) return new Set();
   const unseen = await unseenCards(query, card_ids, agent_id, cardReachOf(call));
-  const beyond = unseen.filter(({ is_hidden }) => is_hidden === 0).map(({ card_id }) => card_id);
-  const given = await cardsGiven(query, beyond, agent_id);
-  return new Set(unseen.map(({ card_id }) => card_id).filter((id) => !given.has(id)));
+  const beyond = unseen.filter(({ is_hidden }) => is_hidden === 0);
+  const given = await cardsGiven(query, idsOf(beyond), agent_id);
+  return new Set(idsOf(unseen).filter((id) => !given.has(id)));
 }
 
-/** Refuses cards that the agent may not read: to put them somewhere else must not make them readable. */
+/** Refuses cards that the agent may not read, so that it cannot make them readable by putting them elsewhere. */
 export async function refuseUnseen(call: Call, query: Query, card_ids: readonly string[]): Promise<void> {
   const { agent_id } = call.caller;
   if (agent_id === null || card_ids.length === 0) return;
   const unseen = await unseenCards(query, card_ids, agent_id, cardReachOf(call));
-  if (unseen.length === 0) return;
-  const idsOf = (hidden: number) =>
-    unseen.filter(({ is_hidden }) => is_hidden === hidden).map(({ card_id }) => card_id);
-  throw idsOf(1).length > 0 ? hiddenCards(call, idsOf(1)) : cardsBeyond(call, idsOf(0));
+  const hidden = unseen.filter(({ is_hidden }) => is_hidden === 1);
+  if (hidden.length > 0) throw hiddenCards(call, idsOf(hidden));
+  if (unseen.length > 0) throw cardsBeyond(call, idsOf(unseen));
 }

@@ -14,7 +14,7 @@ export const cards = {
     touches: [makes('Card'), reads('Card', 'named')],
     event: 'cairn.card.added',
     status: 201,
-    summary: 'Add a card. The same card_id with the same body gives the card that is there.',
+    summary: 'Add a card. The same card_id with the same body returns the existing card.',
     example: { content: 'Summarise this report', metadata: { type: 'task.instruction', role: 'user' } },
   }),
   add_batch: operation({
@@ -22,7 +22,7 @@ export const cards = {
     path: '/projects/{project_id}/cards/add-batch',
     input: z.strictObject({
       cards: z.array(cardInput).min(1).max(1000),
-      atomic: z.boolean().optional().describe('All or nothing; otherwise each card is answered alone'),
+      atomic: z.boolean().optional().describe('All or nothing (default: each card has its own result)'),
     }),
     output: z.object({
       results: z.array(
@@ -67,7 +67,7 @@ export const cards = {
     path: '/projects/{project_id}/cards',
     input: z.strictObject({
       subject_id: anyId.optional().describe('Only cards about this subject'),
-      include_superseded: z.boolean().optional().describe('Also those that another supersedes; hidden unless true'),
+      include_superseded: z.boolean().optional().describe('Include superseded cards (default: false)'),
       ...pageInput,
     }),
     output: z.object({ cards: z.array(card), ...pageOutput }),
@@ -86,7 +86,7 @@ export const cards = {
     touches: [writes('Card', 'card_id')],
     event: 'cairn.card.deleted',
     status: 204,
-    summary: 'Delete a card: it is gone from every read but those of boxes sealed before.',
+    summary: 'Delete a card. Only boxes that were sealed before still show it.',
     example: { card_id: 'card-1' },
   }),
 };

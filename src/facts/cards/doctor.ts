@@ -1,4 +1,4 @@
-/** The doctor's question about what is erased, cards and packets alike. */
+/** Doctor check of erased cards and packets. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import { type Check, type HashedContent, MAX_EXAMPLES } from '../../engine/index.js';
 
@@ -21,7 +21,7 @@ export const cardChecks: readonly Check[] = [
   },
 ];
 
-/** Cards with their hashes, page by page, to be hashed again. */
+/** A page of cards with their hashes, to hash again. */
 export const cardContents = (query: Query, after: string, limit: number): Promise<HashedContent[]> =>
   query.all(
     sql`SELECT c.card_id AS id, c.content AS text, c.content_hash FROM cards c

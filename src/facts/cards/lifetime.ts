@@ -1,19 +1,17 @@
-/** The lifetime engine's statements: what has expired, what pins it, and how content is erased. */
+/** SQL of the lifetime engine: finds expired content, checks its pins, erases it. */
 import { createHmac } from 'node:crypto';
 import { join, type Query, type Sql, sql, TENANT, type Tx, textToList } from '../../driver/index.js';
 import { BOX_ENDED, CARD_ENDED, OF_TURN, SlotRegistry } from '../../engine/sql.js';
-import { indexOf } from '../packets/index-entries.js';
+import { indexEntries } from '../packets/index-entries.js';
 import type { PacketInput } from '../packets/model.js';
 
 type Pin = (now: number) => Sql;
 
 /**
- * Whether a box keeps the card under the name c.
- * CROSS JOIN keeps SQLite from going through all boxes of the tenant to find the few that hold the card.
- * A sealed box pins what could be read when it was sealed. A box that is held, by an open scope or a checkpoint, pins
- * all that is in it, also turns of a closed scope that it was restored from; not when what holds it has ended. The
- * output of an agent_turn, which is held and not sealed, shows what has expired no longer, and does not pin it. A fork
- * of a box, or a fork of that, pins through its base.
+ * Whether a box pins the card named c. A sealed box pins the cards that were readable when it was sealed. A held box (of
+ * an open scope, or a checkpoint) pins all its cards until its holder ends; the output box of an agent_turn, held but
+ * not sealed, hides expired cards and does not pin them. Forks, and forks of forks, pin through their base.
+ * CROSS JOIN keeps SQLite from scanning all boxes of the tenant for the few that hold the card.
  */
 export const inBox: Pin = (now) =>
   sql`EXISTS (
@@ -34,17 +32,13 @@ export const inBox: Pin = (now) =>
             AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at) END)`;
 
 /**
- * What keeps the content of a card besides boxes, as SQL on the table under the name c. Each new strong pin is one more
- * slot. Sweeps do not look again at a card that they found pinned: whatever unpins one must clear its kept_at.
+ * Pins besides boxes, as SQL on a card named c; a new strong pin is a new slot. Sweeps skip cards that they found
+ * pinned: code that unpins a card must clear its kept_at.
  */
 export const strongPins = new SlotRegistry<'job', Pin>('strong pins', ['job']);
 
-/** Whether something keeps the card under the name c at a moment. */
-export const pinned: Pin = (now) =>
-  join(
-    [inBox, ...[...strongPins].map(([, pin]) => pin)].map((pin) => pin(now)),
-    ' OR ',
-  );
+/** Whether anything pins the card named c. */
+export const pinned: Pin = (now) => join([inBox(now), ...[...strongPins].map(([, pin]) => pin(now))], ' OR ');
 
 export interface ExpiredCard {
   readonly card_id: string;
@@ -54,14 +48,14 @@ export interface ExpiredCard {
   readonly kept: number;
 }
 
-/** Cards whose time is over and whose content is still there, in the order in which it ended; not those noted as kept. */
-export async function expiredCards(
+/** Expired cards that are not erased, in order of expiry; without those already noted as kept. */
+export function expiredCards(
   query: Query,
   now: number,
   after: { expires_at: number; card_id: string },
   limit: number,
 ): Promise<ExpiredCard[]> {
-  return query.all<ExpiredCard>(
+  return query.all(
     sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.expires_at, CASE WHEN ${pinned(now)} THEN 1 ELSE 0 END AS kept FROM cards c
         WHERE c.tenant_id = ${TENANT} AND c.expires_at IS NOT NULL AND c.erased_at IS NULL AND c.kept_at IS NULL
           AND c.expires_at <= ${now}
@@ -70,15 +64,15 @@ export async function expiredCards(
   );
 }
 
-/** The hash of erased content, from which the content cannot be guessed without the store's key. */
+/** The hash of erased content: without the store's key it confirms no guess. */
 export const keyedHash = (key: string, hash: string): string =>
   `keyed:${createHmac('sha256', key).update(hash).digest('hex')}`;
 
-/** What erasing sets of a card besides its hash and the moment: its row, and that it existed, stay. */
+/** Erases all but the row, its id and its hash. */
 const BLANK: Sql = sql`content = NULL, tool_calls = NULL, tool_call_id = NULL, metadata = NULL, author_id = NULL,
   subject_ids = NULL, derived_from = NULL, sent_hash = NULL`;
 
-/** Erases content. Checks time and pin again, in the writing transaction: a change may have given it longer. */
+/** Erases a card. Checks expiry and pins again: either may have changed since the card was read. */
 export async function eraseCard(tx: Tx, card: ExpiredCard, hash: string, now: number): Promise<boolean> {
   const changed = await tx.run(
     sql`UPDATE cards AS c SET ${BLANK}, content_hash = ${hash}, erased_at = ${now}
@@ -99,8 +93,8 @@ async function forgetSubjects(tx: Tx, card_id: string, subject_ids: string | nul
 }
 
 /**
- * Erases the cards among these whose holder has ended and that nothing pins, or not this pin; says how many are erased
- * now. A card that was erased before counts as well, so that the same batch again gives the same count.
+ * Erases those cards whose holder has ended and that `pin` does not keep; returns how many are erased now. Cards erased
+ * before count too, so a batch that runs again returns the same count.
  */
 export async function eraseCards(
   tx: Tx,
@@ -109,9 +103,7 @@ export async function eraseCards(
   now: number,
   pin: Pin = pinned,
 ): Promise<number> {
-  const free = await tx.all<
-    Pick<ExpiredCard, 'card_id' | 'content_hash' | 'subject_ids'> & { erased_at: number | null }
-  >(
+  const free = await tx.all<Omit<ExpiredCard, 'expires_at' | 'kept'> & { erased_at: number | null }>(
     sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.erased_at FROM cards c
         WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids})
           AND (c.erased_at IS NOT NULL OR (${CARD_ENDED} IS NOT NULL AND NOT (${pin(now)})))`,
@@ -127,39 +119,37 @@ export async function eraseCards(
   return free.length;
 }
 
-/** Notes which of these cards are pinned, and says how many. Checks the pin again: one that has ended is not noted. */
-export function noteKept(tx: Tx, card_ids: readonly string[], now: number): Promise<number> {
-  return tx.run(
+/** Sets kept_at on the cards that are still pinned; returns how many. */
+export const noteKept = (tx: Tx, card_ids: readonly string[], now: number): Promise<number> =>
+  tx.run(
     sql`UPDATE cards AS c SET kept_at = ${now}
         WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids}) AND c.erased_at IS NULL AND c.kept_at IS NULL
           AND (${pinned(now)})`,
   );
-}
 
-export interface ExpiredPacket {
+interface ExpiredPacket {
   readonly seq: number;
   readonly content_hash: string;
   readonly envelope: string;
 }
 
-export async function expiredPackets(query: Query, now: number, limit: number): Promise<ExpiredPacket[]> {
-  return query.all<ExpiredPacket>(
+export const expiredPackets = (query: Query, now: number, limit: number): Promise<ExpiredPacket[]> =>
+  query.all(
     sql`SELECT seq, content_hash, envelope FROM packet_store
         WHERE tenant_id = ${TENANT} AND expires_at IS NOT NULL AND erased_at IS NULL AND expires_at <= ${now}
         ORDER BY expires_at LIMIT ${limit}`,
   );
-}
 
-/** Erases what a packet says and what it was found by; its place in stream and lineage stays. */
+/** Erases the content and index entries of a packet; its place in the stream and lineage stays. */
 export async function erasePacket(tx: Tx, packet: ExpiredPacket, hash: string, now: number): Promise<boolean> {
   const changed = await tx.run(
     sql`UPDATE packet_store SET envelope = NULL, original = NULL, sent_hash = NULL, subject_ids = NULL, agent = NULL,
           source = NULL, content_hash = ${hash}, erased_at = ${now}
         WHERE tenant_id = ${TENANT} AND seq = ${packet.seq} AND erased_at IS NULL`,
   );
-  // Another server's sweep was first, and has cleared the index as well.
+  // Another server's sweep was first, and has removed the index entries.
   if (changed === 0) return false;
-  for (const [kind, value] of indexOf(JSON.parse(packet.envelope) as PacketInput)) {
+  for (const [kind, value] of indexEntries(JSON.parse(packet.envelope) as PacketInput)) {
     await tx.run(
       sql`DELETE FROM packet_index WHERE tenant_id = ${TENANT} AND kind = ${kind} AND value = ${value} AND seq = ${packet.seq}`,
     );
@@ -167,30 +157,23 @@ export async function erasePacket(tx: Tx, packet: ExpiredPacket, hash: string, n
   return true;
 }
 
-/** The latest moments that sealing, deleting and sweeping have settled. */
-export interface Turns {
-  readonly swept_at: number;
-  readonly sealed_at: number;
-}
-
 /**
- * Sealing, deleting and sweeping take turns by this row, so that nothing is erased that a seal is about to keep, and
- * so that their times tell which was first: also within a millisecond, or when clocks differ.
+ * Locks the row that serializes seals, deletions and sweeps. A sweep then erases nothing that a seal is about to keep,
+ * and their times give their order, even within a millisecond or when clocks differ.
  */
-export async function lockSweeps(tx: Tx): Promise<Turns> {
+export async function lockSweeps(tx: Tx): Promise<{ readonly swept_at: number; readonly sealed_at: number }> {
   await tx.run(
     sql`INSERT INTO sweeps (tenant_id, swept_at, sealed_at) VALUES (${TENANT}, 0, 0) ON CONFLICT (tenant_id) DO NOTHING`,
   );
-  const row = await tx.get<Turns>(sql`SELECT swept_at, sealed_at FROM sweeps WHERE tenant_id = ${TENANT} FOR UPDATE`);
-  return row!;
+  return (await tx.get(sql`SELECT swept_at, sealed_at FROM sweeps WHERE tenant_id = ${TENANT} FOR UPDATE`))!;
 }
 
-/** Seals from now on are not before this moment: what was swept or deleted by then was gone. */
+/** Later seals get no earlier time: content swept or deleted by then was gone. */
 export async function noteSweep(tx: Tx, now: number): Promise<void> {
   await tx.run(sql`UPDATE sweeps SET swept_at = ${now} WHERE tenant_id = ${TENANT} AND swept_at < ${now}`);
 }
 
-/** When a seal takes place: not before what was swept or deleted, and behind every other seal. */
+/** The time of a seal: not before the last sweep or deletion, and after every other seal. */
 export async function takeSealTime(tx: Tx, now: number): Promise<number> {
   const { swept_at, sealed_at } = await lockSweeps(tx);
   const moment = Math.max(now, swept_at, sealed_at + 1);
@@ -198,7 +181,7 @@ export async function takeSealTime(tx: Tx, now: number): Promise<number> {
   return moment;
 }
 
-/** When a deletion takes place: behind every seal, since those keep what they hold. */
+/** The time of a deletion: after every seal, since a sealed box keeps its cards. */
 export async function takeDeleteTime(tx: Tx, now: number): Promise<number> {
   const { sealed_at } = await lockSweeps(tx);
   const moment = Math.max(now, sealed_at + 1);

@@ -11,17 +11,15 @@ import {
   toolCalls,
 } from '../../kernel/contract.js';
 
-const optionalMetadata = jsonObject
-  .optional()
-  .describe('Open object; `type` names the card type, `role` is user, assistant, system or tool');
-
 export const cardInput = z.strictObject({
-  card_id: anyId.optional().describe('Made by the server when absent'),
+  card_id: anyId.optional().describe('Default: a new id'),
   content: jsonValue.optional().describe('The payload: text or any JSON'),
   tool_calls: toolCalls.nullish(),
   tool_call_id: anyId.nullish(),
-  metadata: optionalMetadata,
-  author_id: anyId.nullish().describe('For audit alone, never a conversation role'),
+  metadata: jsonObject
+    .optional()
+    .describe('Open object; `type` names the card type, `role` is user, assistant, system or tool'),
+  author_id: anyId.nullish().describe('For audit only, not a conversation role'),
   subject_ids: subjectIds.optional(),
   derived_from: z
     .array(anyId)
@@ -29,7 +27,7 @@ export const cardInput = z.strictObject({
     .optional()
     .describe('Cards this one was made from; their subject_ids are inherited'),
   ttl_seconds: z.int().min(1).max(3_153_600_000).nullish(),
-  expires_at: instant.nullish().describe('With ttl_seconds, no later than that from now'),
+  expires_at: instant.nullish().describe('With ttl_seconds, at most that many seconds from now'),
   project_id: computed,
   content_hash: computed,
   created_at: computed,
@@ -52,9 +50,7 @@ export const card = z
     ttl_seconds: z.int().nullable(),
     expires_at: instant.nullable(),
     created_at: instant,
-    deleted_at: instant
-      .nullable()
-      .describe('When it was deleted: shown where it stays readable, in a box that was sealed before'),
+    deleted_at: instant.nullable().describe('Not null only in a box that was sealed before the deletion'),
   })
   .meta({ id: 'Card' });
 export type Card = z.output<typeof card>;

@@ -1,4 +1,4 @@
-/** Reading cards within the limit of an answer. */
+/** Reads cards within the size limit of an answer. */
 import type { Query } from '../../driver/index.js';
 import { type Call, inChunks, inWords, sizeOf } from '../../engine/index.js';
 import { CairnError } from '../../kernel/index.js';
@@ -12,8 +12,8 @@ export const cardBytes = (row: CardRow): number =>
   sizeOf(row.derived_from);
 
 /**
- * The cards behind ids, each read once. `shown` says how often a card will be in the answer: one that is not is
- * neither kept nor counted. Refuses as soon as the answer would be too large, before the rest is read.
+ * Reads each card once. `shown` is how often the answer will contain a card; with 0 it is neither returned nor counted.
+ * Refuses as soon as the answer would be too large, before it reads the rest.
  */
 export async function readCards(
   call: Call,
@@ -23,7 +23,7 @@ export async function readCards(
   fewer: string,
 ): Promise<Map<string, CardRow>> {
   const limit = call.limits.max_answer_bytes;
-  const found = new Map<string, CardRow>();
+  const cards = new Map<string, CardRow>();
   let bytes = 0;
   const read = async (ids: readonly string[]) => [...(await findCards(query, ids)).values()];
   for await (const rows of inChunks([...new Set(card_ids)], read, cardBytes)) {
@@ -32,12 +32,11 @@ export async function readCards(
       if (times === 0) continue;
       bytes += times * cardBytes(row);
       if (bytes > limit) {
-        throw new CairnError('TOO_LARGE', `the answer would exceed ${inWords(limit)}: ask for fewer ${fewer}`, {
-          limit,
-        });
+        const message = `the answer would exceed ${inWords(limit)}: ask for fewer ${fewer}`;
+        throw new CairnError('TOO_LARGE', message, { limit });
       }
-      found.set(row.card_id, row);
+      cards.set(row.card_id, row);
     }
   }
-  return found;
+  return cards;
 }

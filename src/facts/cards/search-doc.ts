@@ -1,12 +1,12 @@
-/** What a card is found by: the same when it is written and when all is indexed anew. */
+/** The search document of a card, for writing and for reindexing. */
 import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 
-/** Profiles, prompts, tools, pointers and the texts of requests for a context are not memory. */
+/** Profiles, prompts, tools, pointers and the texts of context requests are not memory. */
 export const isSearched = (type: Json | undefined): boolean =>
   typeof type !== 'string' || !/^((sys|meta)\.|context\.(user_input|instructions|query)$)/.test(type);
 
-/** A card that ends with something, or at a time, is for work in hand. */
+/** A card that expires or has a holder is working memory. */
 export function cardDoc(card_id: string, metadata: JsonObject, ends: boolean, measured: Measured): Doc {
   const { type, role } = metadata;
   return {
@@ -20,7 +20,6 @@ export function cardDoc(card_id: string, metadata: JsonObject, ends: boolean, me
   };
 }
 
-/** What a card holds, and what it calls. */
 export const measureCard = (
   index_key: string,
   content: Json,

@@ -19,14 +19,13 @@ import {
 import { cardReachOf, mayReadCard } from '../../identity/index.js';
 import type { Measured } from '../../index/sql.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError, inTurn, invalid } from '../../kernel/index.js';
+import { CairnError, inTurn, invalid, notFound, present } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
-import { checkShown, hiddenAmong, unreadableSources } from './access.js';
+import { hiddenAmong, refuseHidden, unreadableSources } from './access.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';
-import { cardConditions } from './list-conditions.js';
 import { type Card, type CardInput, cardInput } from './model.js';
 import { cardBytes, readCards } from './reading.js';
-import { checkContent, checkMetadata } from './rules.js';
+import { checkContent, checkMetadata, checkSize } from './rules.js';
 import { cardDoc, isSearched, measureCard } from './search-doc.js';
 import {
   type CardRow,
@@ -40,40 +39,30 @@ import {
   type NewCard,
   toCard,
 } from './store.js';
+import { cardConditions, isOfTurn } from './visibility.js';
 
 /** A card checked and hashed, before any transaction. */
-export interface PreparedCard {
+export interface PreparedCard
+  extends Pick<NewCard, 'author_id' | 'content' | 'tool_calls' | 'metadata' | 'content_hash' | 'sent_hash'> {
   readonly input: CardInput;
-  readonly author_id: string | null;
-  readonly content: string;
-  readonly tool_calls: string | null;
-  readonly metadata: string;
-  readonly content_hash: string;
-  readonly sent_hash: string | null;
   readonly bytes: number;
-  /** What it is found by; null for the store's own records. */
+  /** Its search terms; null for the store's own records. */
   readonly measured: Measured | null;
 }
 
-/** The author is the caller, or the one that it names, unless the use case says whose card it is. */
+/** `author_id` defaults to the calling agent, or to the author that the input names. */
 export function prepareCard(
   call: Call,
   input: CardInput,
   author_id: string | null = actsAs(call, input.author_id, 'author_id') ?? input.author_id ?? null,
 ): PreparedCard {
-  const { limits } = call;
   const checked = checkMetadata(input.metadata ?? {});
   const given = input.content ?? null;
   const text = canonical(given);
   const tool_calls = input.tool_calls == null ? null : canonical(input.tool_calls);
   const metadata = canonical(checked);
   const bytes = Buffer.byteLength(text) + Buffer.byteLength(metadata) + Buffer.byteLength(tool_calls ?? '');
-  if (bytes > limits.max_card_bytes) {
-    throw new CairnError('TOO_LARGE', `a card is ${bytes} bytes, the limit is ${limits.max_card_bytes}`, {
-      bytes,
-      limit: limits.max_card_bytes,
-    });
-  }
+  checkSize('a card', bytes, call.limits);
   const fitting = checkContent(checked.type, given);
   const content = fitting === given ? text : canonical(fitting);
   return {
@@ -87,19 +76,22 @@ export function prepareCard(
       ? measureCard(indexKey(call.meta, call.tenant), fitting, input.tool_calls ?? undefined, checked)
       : null,
     content_hash: sha256(content),
-    // Only an id that the client chose can come again.
+    // Only an id that the client chose can be sent again.
     sent_hash: input.card_id === undefined ? null : sha256(canonical({ ...input, card_id: null } as unknown as Json)),
   };
 }
 
-/** The card that has this id already, if it is the same; refuses if the id is taken or was used. */
+/** Returns the existing card of this id if the request is the same; refuses an id that is taken or was deleted. */
 function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard, now: number): Card {
   const taken = () =>
-    new CairnError('ENTITY_ALREADY_EXISTS', `card ${row.card_id} exists with another content: use a new card_id`);
-  // To an agent the id of another's card is taken, whatever it holds: else it could confirm content that it guesses.
+    new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `card ${row.card_id} already exists with different content: use a new card_id`,
+    );
+  // Compares no content for another agent's card: the answer would confirm a guess.
   if (caller.agent_id !== null && row.author_id !== prepared.author_id) throw taken();
   if (!isVisible(row, now)) {
-    throw new CairnError('ENTITY_GONE', `card ${row.card_id} existed and is gone: an id is never used twice`);
+    throw new CairnError('ENTITY_GONE', `card ${row.card_id} was deleted or has expired: ids are never reused`);
   }
   const card = toCard(tenant, row);
   if (row.sent_hash !== prepared.sent_hash && !isAnswerOf(cardInput, card, prepared.input)) throw taken();
@@ -107,24 +99,20 @@ function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard
 }
 
 async function inheritSubjects({ call, tx, now }: Work, input: CardInput): Promise<string[]> {
-  const subjects = new Set(input.subject_ids);
   const sources = [...new Set(input.derived_from)];
-  if (sources.length > 0) {
-    const rows = await findCards(tx, sources);
-    const unreadable = await unreadableSources(call, tx, sources);
-    const missing = sources.filter((id) => !rows.has(id) || !isVisible(rows.get(id)!, now) || unreadable.has(id));
-    if (missing.length > 0) throw unknownCards('derived_from', missing);
-    for (const row of rows.values()) {
-      for (const subject of textToList(row.subject_ids)) subjects.add(subject);
-    }
-  }
-  return [...subjects];
+  if (sources.length === 0) return [...new Set(input.subject_ids)];
+  const rows = await findCards(tx, sources);
+  const unreadable = await unreadableSources(call, tx, sources);
+  const missing = sources.filter((id) => !rows.has(id) || !isVisible(rows.get(id)!, now) || unreadable.has(id));
+  if (missing.length > 0) throw unknownCards('derived_from', missing);
+  const inherited = [...rows.values()].flatMap(({ subject_ids }) => textToList(subject_ids));
+  return [...new Set([...(input.subject_ids ?? []), ...inherited])];
 }
 
 export const unknownCards = (where: string, missing: readonly string[]): CairnError =>
   new CairnError(
     'UNKNOWN_CARD',
-    `${where} names ${missing.length} card(s) that do not exist or are gone: ${missing.slice(0, 3).join(', ')}`,
+    `${where} names ${missing.length} card(s) that do not exist or were deleted: ${missing.slice(0, 3).join(', ')}`,
     { missing_card_ids: missing.slice(0, 100) },
   );
 
@@ -134,38 +122,32 @@ function expiry({ ttl_seconds, expires_at }: CardInput, now: number): number | n
   return agreedExpiry(expires_at, `ttl_seconds ${ttl_seconds}`, duration_ms, now);
 }
 
-/** Adds a card that belongs to a holder, if it belongs to one. */
+/** Adds a card, with a holder or without. */
 export async function addCard(
   work: Work,
   prepared: PreparedCard,
   held_by: string | null = null,
 ): Promise<{ card: Card; added: boolean }> {
   const { call, tx, now } = work;
-  const { input } = prepared;
+  const { input, measured } = prepared;
   if (input.card_id !== undefined) {
     const existing = await findCard(tx, input.card_id);
     if (existing) return { card: sameCard(call, existing, prepared, now), added: false };
   }
   const card_id = input.card_id ?? newId();
   const expires_at = expiry(input, now);
+  const ends = expires_at !== null || held_by !== null;
   const row: NewCard = {
+    ...prepared,
     card_id,
-    content: prepared.content,
-    tool_calls: prepared.tool_calls,
     tool_call_id: input.tool_call_id ?? null,
-    metadata: prepared.metadata,
-    author_id: prepared.author_id,
     subject_ids: await inheritSubjects(work, input),
     derived_from: [...new Set(input.derived_from)],
-    content_hash: prepared.content_hash,
-    sent_hash: prepared.sent_hash,
     ttl_seconds: input.ttl_seconds ?? null,
     expires_at,
     created_at: now,
     held_by,
-    doc:
-      prepared.measured &&
-      cardDoc(card_id, input.metadata ?? {}, expires_at !== null || held_by !== null, prepared.measured),
+    doc: measured && cardDoc(card_id, input.metadata ?? {}, ends, measured),
   };
   await insertCards(tx, [row]);
   const card = toCard(call.tenant, {
@@ -182,14 +164,14 @@ export async function addCard(
 export const add = (call: Call, input: In<'cards.add'>): Promise<Card> =>
   addPrepared(call, input, prepareCard(call, input));
 
-async function addPrepared(call: Call, input: In<'cards.add'>, prepared: PreparedCard): Promise<Card> {
-  return change(call, {
+const addPrepared = (call: Call, input: In<'cards.add'>, prepared: PreparedCard): Promise<Card> =>
+  change(call, {
     input,
     bytes: prepared.bytes,
     work: async (work) => {
       const { card, added } = await addCard(work, prepared);
       if (added) {
-        // Keyed, as the hash of the card will be once it is erased: the event outlives the content.
+        // The event outlives the content, so it has the keyed hash that an erased card keeps.
         const content_hash = keyedHash(call.meta.erasure_key, card.content_hash);
         appendEvent(work, 'cairn.card.added', { type: 'card', id: card.card_id }, { content_hash });
       }
@@ -198,7 +180,6 @@ async function addPrepared(call: Call, input: In<'cards.add'>, prepared: Prepare
     remember: ({ card_id }) => card_id,
     again: (query, kept) => readCard(call, query, kept as string),
   });
-}
 
 export async function add_batch(call: Call, input: In<'cards.add_batch'>): Promise<Out<'cards.add_batch'>> {
   if (input.atomic) return addTogether(call, input);
@@ -211,14 +192,14 @@ export async function add_batch(call: Call, input: In<'cards.add_batch'>): Promi
 
 async function addTogether(call: Call, input: In<'cards.add_batch'>): Promise<Out<'cards.add_batch'>> {
   const prepared: PreparedCard[] = [];
-  for (const [i, one] of input.cards.entries())
-    prepared.push(await inTurn(() => inItem('cards', i, () => prepareCard(call, one))));
+  for (const [i, card] of input.cards.entries())
+    prepared.push(await inTurn(() => inItem('cards', i, () => prepareCard(call, card))));
   const cards = await change<Card[]>(call, {
     input,
     bytes: bytesOf(prepared),
     work: async (work) => {
       const results: { card: Card; added: boolean }[] = [];
-      for (const [i, one] of prepared.entries()) results.push(await inItem('cards', i, () => addCard(work, one)));
+      for (const [i, card] of prepared.entries()) results.push(await inItem('cards', i, () => addCard(work, card)));
       const ids = results.filter(({ added }) => added).map(({ card }) => card.card_id);
       // A batch appends one event, however many cards it adds.
       if (ids.length > 0) appendEvent(work, 'cairn.card.added', { type: 'card', id: ids[0]! }, { card_ids: ids });
@@ -231,10 +212,7 @@ async function addTogether(call: Call, input: In<'cards.add_batch'>): Promise<Ou
 }
 
 async function openCard(call: Call, query: Query, card_id: string): Promise<CardRow> {
-  const row = await findCard(query, card_id);
-  if (!row || row.deleted_at !== null) {
-    throw new CairnError('CARD_NOT_FOUND', `there is no card ${card_id} in tenant ${call.tenant}`);
-  }
+  const row = present(call, 'card', card_id, await findCard(query, card_id));
   if (!isVisible(row, call.driver.now())) {
     throw new CairnError('CONTENT_ERASED', `card ${card_id} expired or was erased`, { card_ids: [card_id] });
   }
@@ -246,17 +224,17 @@ const readCard = async (call: Call, query: Query, card_id: string): Promise<Card
 
 export async function get(call: Call, input: In<'cards.get'>): Promise<Card> {
   const query = call.driver.at(call.tenant);
-  return toCard(call.tenant, await checkShown(call, query, await openCard(call, query, input.card_id)));
+  const row = await openCard(call, query, input.card_id);
+  if (isOfTurn(row)) await refuseHidden(call, query, [row.card_id]);
+  return toCard(call.tenant, row);
 }
 
-export const MAX_BATCH_IDS = 100;
+const MAX_BATCH_IDS = 100;
 
 export function distinctIds(name: string, ids: readonly string[]): string[] {
   const distinct = [...new Set(ids)];
-  if (distinct.length > MAX_BATCH_IDS) {
-    throw invalid(`${name} has ${distinct.length} different ids, the limit is ${MAX_BATCH_IDS}`);
-  }
-  return distinct;
+  if (distinct.length <= MAX_BATCH_IDS) return distinct;
+  throw invalid(`${name} has ${distinct.length} different ids, the limit is ${MAX_BATCH_IDS}`);
 }
 
 export async function get_batch(call: Call, input: In<'cards.get_batch'>): Promise<Out<'cards.get_batch'>> {
@@ -265,13 +243,8 @@ export async function get_batch(call: Call, input: In<'cards.get_batch'>): Promi
   const now = call.driver.now();
   const query = call.driver.at(call.tenant);
   const hidden = await hiddenAmong(call, query, ids);
-  const rows = await readCards(
-    call,
-    query,
-    ids,
-    (row) => (isVisible(row, now) && mayReadCard(call, row) && !hidden.has(row.card_id) ? 1 : 0),
-    'cards',
-  );
+  const isShown = (row: CardRow) => isVisible(row, now) && mayReadCard(call, row) && !hidden.has(row.card_id);
+  const rows = await readCards(call, query, ids, (row) => (isShown(row) ? 1 : 0), 'cards');
   return {
     cards: ids.filter((id) => rows.has(id)).map((id) => toCard(call.tenant, rows.get(id)!)),
     missing_ids: ids.filter((id) => !rows.has(id)),
@@ -285,7 +258,7 @@ export async function list(call: Call, input: In<'cards.list'>): Promise<Out<'ca
   const viewer = call.caller.agent_id ?? undefined;
   const current = include_superseded ? undefined : cardConditions.get('not_superseded')(now);
   const filter = { subject_id, current, reach: cardReachOf(call), viewer };
-  // What an agent may see is found by looking at many cards.
+  // An agent's page may scan many cards.
   const query = viewer !== undefined ? atLength(driver, tenant) : driver.at(tenant);
   const { rows, ...page } = await listPage<CardRow, string>(call, {
     input,
@@ -305,7 +278,7 @@ async function remove(call: Call, input: In<'cards.delete'>): Promise<void> {
     work: async (work) => {
       const { tx, now } = work;
       const row = await findCard(tx, input.card_id);
-      if (!row) throw new CairnError('CARD_NOT_FOUND', `there is no card ${input.card_id} in tenant ${call.tenant}`);
+      if (!row) throw notFound(call, 'card', input.card_id);
       if (row.deleted_at !== null) return null;
       if (row.held_by !== null) {
         throw new CairnError(
@@ -313,9 +286,8 @@ async function remove(call: Call, input: In<'cards.delete'>): Promise<void> {
           `card ${row.card_id} belongs to ${row.held_by.replace(':', ' ')}: delete or close that instead`,
         );
       }
-      const moment = await takeDeleteTime(tx, now);
-      const deleted = await deleteCard(tx, input.card_id, moment);
-      if (deleted) appendEvent(work, 'cairn.card.deleted', { type: 'card', id: input.card_id }, {});
+      const deleted = await deleteCard(tx, input.card_id, await takeDeleteTime(tx, now));
+      if (deleted > 0) appendEvent(work, 'cairn.card.deleted', { type: 'card', id: input.card_id }, {});
       return null;
     },
     remember: () => null,

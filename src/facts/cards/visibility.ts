@@ -1,28 +1,41 @@
-/** Which cards an agent may see: those of agent_turns are for those who may see a box that has them. */
+/** Which cards an agent may see, and which are listed: conditions on a card named c. */
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
-import type { CardReach } from '../../engine/index.js';
-import { turnBoxHolder } from '../../engine/sql.js';
+import type { CardReach, Extent } from '../../engine/index.js';
+import { NOTHING, SlotRegistry, turnBoxHolder } from '../../engine/sql.js';
 import { visibleBox } from '../boxes/store.js';
-import { cardsWithin } from './reach.js';
 
-/** Whether a card or box is held by an agent_turn. */
+/** Conditions of higher modules at a moment. `not_superseded`: no readable card supersedes this one. */
+export const cardConditions = new SlotRegistry<'not_superseded', (now: number) => Sql>('conditions on cards', [
+  'not_superseded',
+]);
+
+/** `reachesCard` of the engine, in SQL. */
+export function cardsWithin({ loose, held, agent_id }: CardReach): Sql {
+  const by = (extent: Extent): Sql => {
+    if (extent === 'all') return sql`1 = 1`;
+    return extent === 'none' ? NOTHING : sql`c.author_id = ${agent_id}`;
+  };
+  return sql`((c.held_by IS NULL AND ${by(loose)}) OR (c.held_by IS NOT NULL AND ${by(held)}))`;
+}
+
+/** Whether an agent_turn holds a card or box. */
 export const isOfTurn = ({ held_by }: { readonly held_by: string | null }): boolean =>
   held_by?.startsWith(turnBoxHolder('')) ?? false;
 
-/** Whether a card under the name c is of no agent_turn, or in a box that the agent may see. */
+/** Whether no agent_turn holds the card, or it is in a box that the agent may see. */
 export const shownTo = (viewer: string): Sql =>
   sql`(c.held_by IS NULL OR SUBSTR(c.held_by, 1, 11) <> 'agent_turn:'
     OR EXISTS (SELECT 1 FROM box_entries seen CROSS JOIN boxes b
       WHERE seen.tenant_id = ${TENANT} AND seen.card_id = c.card_id AND b.tenant_id = ${TENANT}
         AND b.box_id = seen.box_id AND ${visibleBox(viewer)}))`;
 
-export interface UnseenCard {
+interface UnseenCard {
   readonly card_id: string;
-  /** By the agent_turn that holds it, and not by its reach. */
+  /** 1 if an agent_turn hides it, 0 if it is beyond the agent's reach. */
   readonly is_hidden: number;
 }
 
-/** Which of these cards an agent may not see, or not reach, if it has a reach. What it wrote itself it reaches here. */
+/** The cards that an agent may not see, or that are beyond its reach if it has one. Its own cards are never beyond it. */
 export function unseenCards(
   query: Query,
   card_ids: readonly string[],
@@ -31,7 +44,7 @@ export function unseenCards(
 ): Promise<UnseenCard[]> {
   const hidden = sql`CASE WHEN ${shownTo(viewer)} THEN 0 ELSE 1 END`;
   const beyond = reach ? sql`CASE WHEN c.author_id = ${viewer} OR ${cardsWithin(reach)} THEN 0 ELSE 1 END` : sql`0`;
-  return query.all<UnseenCard>(
+  return query.all(
     sql`SELECT f.card_id, f.is_hidden FROM (
           SELECT c.card_id, ${hidden} AS is_hidden, ${beyond} AS is_beyond FROM cards c
           WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids})) f
@@ -39,7 +52,7 @@ export function unseenCards(
   );
 }
 
-/** Which of these cards are in a box of an agent_turn that the agent may see. */
+/** The cards that are in a box of an agent_turn that the agent may see. */
 export async function cardsGiven(query: Query, card_ids: readonly string[], viewer: string): Promise<Set<string>> {
   if (card_ids.length === 0) return new Set();
   const rows = await query.all<{ card_id: string }>(

@@ -6,6 +6,8 @@ import { packet, packetInput, writeResult } from './model.js';
 
 const A_THREAD = '11111111-2222-3333-4444-555555555555';
 const A_PACKET = 'a1b2c3d4-e5f6-7890-abcd-ef1234567890';
+const byId = z.strictObject({ packet_id: uuid });
+const packetPage = z.object({ packets: z.array(packet), ...pageOutput });
 
 export const packets = {
   write: operation({
@@ -40,7 +42,7 @@ export const packets = {
   get: operation({
     method: 'GET',
     path: '/api/v1/memory/packet/{packet_id}',
-    input: z.strictObject({ packet_id: uuid }),
+    input: byId,
     output: packet,
     access: 'read',
     touches: [reads('Packet', 'packet_id')],
@@ -51,13 +53,13 @@ export const packets = {
   original: operation({
     method: 'GET',
     path: '/api/v1/memory/packet/{packet_id}/original',
-    input: z.strictObject({ packet_id: uuid }),
+    input: byId,
     output: jsonObject,
     access: 'read',
     touches: [reads('Packet', 'packet_id')],
     event: null,
     summary:
-      'Read a packet as it was sent, after input is normalised: without what Cairn added, in its own schema version.',
+      'Read a packet as it was sent (after normalisation): without members that Cairn added, in its own schema version.',
     example: { packet_id: A_PACKET },
   }),
   list: operation({
@@ -71,24 +73,24 @@ export const packets = {
       agent: text(200, 1).optional().describe('metadata.agent'),
       source: text(200, 1).optional().describe('provenance.source'),
       subject_id: anyId.optional(),
-      routing: text(400, 3).optional().describe('`key:value`, where routing has this member with this simple value'),
-      since: instant.optional().describe('Only packets whose timestamp is this or later'),
-      until: instant.optional().describe('Only packets whose timestamp is before this'),
+      routing: text(400, 3).optional().describe('`key:value`: routing has this member with this simple value'),
+      since: instant.optional().describe('Only packets with this timestamp or a later one'),
+      until: instant.optional().describe('Only packets with an earlier timestamp'),
       ...pageInput,
       order: listOrder('desc'),
     }),
-    output: z.object({ packets: z.array(packet), ...pageOutput }),
+    output: packetPage,
     access: 'read',
     touches: [reads('Packet', 'listed')],
     event: null,
-    summary: 'List packets by any of their indexed fields, in the order of the stream.',
+    summary: 'List packets by any of their indexed fields, in stream order.',
     example: { tag: 'hdpe' },
   }),
   thread: operation({
     method: 'GET',
     path: '/api/v1/memory/thread/{thread_id}',
     input: z.strictObject({ thread_id: uuid, ...pageInput, limit: z.int().min(1).max(1000).optional() }),
-    output: z.object({ packets: z.array(packet), ...pageOutput }),
+    output: packetPage,
     access: 'read',
     touches: [reads('Packet', 'listed')],
     event: null,
@@ -100,17 +102,17 @@ export const packets = {
     path: '/api/v1/memory/lineage/{packet_id}',
     input: z.strictObject({
       packet_id: uuid,
-      direction: z.enum(['ancestors', 'descendants']).optional().describe('ancestors unless given'),
-      max_depth: z.int().min(1).max(50).optional().describe('10 unless given'),
+      direction: z.enum(['ancestors', 'descendants']).optional().describe('Default: ancestors'),
+      max_depth: z.int().min(1).max(50).optional().describe('Default: 10'),
     }),
     output: z.object({
       packets: z.array(packet.extend({ depth: z.int() })),
-      truncated: z.boolean().describe('True when there is more than the depth or 1,000 packets let through'),
+      truncated: z.boolean().describe('True when max_depth or the limit of 1,000 packets cut the answer'),
     }),
     access: 'read',
     touches: [reads('Packet', 'packet_id'), reads('Packet', 'listed')],
     event: null,
-    summary: 'Walk from a packet to what it came from, or to what came of it; nearest first.',
+    summary: 'Walk from a packet to its ancestors or descendants, nearest first.',
     example: { packet_id: A_PACKET, direction: 'ancestors' },
   }),
 };

@@ -1,4 +1,4 @@
-/** The doctor's questions about the stream of packets. */
+/** Doctor checks of the packet stream. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import { type Check, type HashedContent, MAX_EXAMPLES } from '../../engine/index.js';
 
@@ -27,7 +27,7 @@ export const streamChecks: readonly Check[] = [
   },
 ];
 
-/** Packets with their hashes, page by page, to be hashed again. */
+/** A page of packets with their hashes, to hash again. */
 export const packetContents = (query: Query, after: string, limit: number): Promise<HashedContent[]> =>
   query.all(
     sql`SELECT p.packet_id AS id, p.envelope AS text, p.content_hash FROM packet_store p

@@ -1,11 +1,11 @@
-/** Operations on the live stream. */
+/** Operations on the event stream. */
 import { z } from 'zod';
 import { operation, reads } from '../../engine/contract.js';
 import { text, uuid } from '../../kernel/contract.js';
 import { packet } from './model.js';
 
 export const followed = z.object({
-  token: z.string().describe('Give it as `after`, or as Last-Event-ID, to go on behind this event'),
+  token: z.string().describe('Send it as `after`, or as Last-Event-ID, to resume after this event'),
   packet: packet.nullable().describe('null in a heartbeat'),
 });
 
@@ -18,7 +18,7 @@ export const events = {
         .string()
         .max(100)
         .optional()
-        .describe('Resume token of the last event seen; "0" for all of history; only what is new unless given'),
+        .describe('Resume token of the last event seen; "0" for all of history (default: new events only)'),
       packet_type: text(100, 1).optional().describe('Only this type, or with a trailing "*" this prefix'),
       thread_id: uuid.optional(),
     }),
@@ -34,7 +34,7 @@ export const events = {
       },
       toItem: (token, frame) => ({ token, packet: frame?.data ?? null }),
     },
-    summary: 'Follow what happens, live: every packet once, in the order of seq, resumable.',
+    summary: 'Follow the live stream: every packet once, in order of seq, resumable.',
     example: { after: '0' },
   }),
 };

@@ -1,4 +1,4 @@
-/** Lineage of packets: who counts as a parent, and what generation and root follow. */
+/** Lineage of packets: parents, generation and root. */
 import { NIL_ID, uuid } from '../../kernel/contract.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import type { PacketInput } from './model.js';
@@ -9,7 +9,7 @@ export interface Ancestor {
   readonly root_packet_id: string;
 }
 
-/** The parents that a packet names: those of its lineage, then provenance.parent_packet. Nil means none. */
+/** The parents that a packet names: lineage.parent_ids, then provenance.parent_packet. The nil UUID means none. */
 export function parentsOf(packet: PacketInput): string[] {
   const parents = new Set(packet.lineage?.parent_ids ?? []);
   const origin = packet.provenance?.parent_packet;
@@ -22,29 +22,24 @@ export function parentsOf(packet: PacketInput): string[] {
   return [...parents];
 }
 
-export interface Descent {
-  readonly generation: number;
-  readonly root_packet_id: string;
-}
-
 /**
- * Generation is one more than the highest of the parents, the root is the first parent's. A wrong claim is refused; 0
- * claims nothing, since models that know no generation have it as their default.
+ * The generation is one more than the highest of the parents, the root is that of the first parent. Refuses a wrong
+ * claim; 0 claims nothing, since clients without a notion of generation send it as their default.
  */
-export function descend(packet_id: string, parents: readonly Ancestor[], claimed: PacketInput['lineage']): Descent {
+export function descend(
+  packet_id: string,
+  parents: readonly Ancestor[],
+  claimed: PacketInput['lineage'],
+): Omit<Ancestor, 'packet_id'> {
   const generation = parents.reduce((highest, parent) => Math.max(highest, parent.generation + 1), 0);
   const root_packet_id = parents[0]?.root_packet_id ?? packet_id;
-  if (claimed?.generation && claimed.generation !== generation) {
-    throw new CairnError(
-      'INVALID_LINEAGE',
-      `lineage.generation is ${claimed.generation}, but from its parents it follows as ${generation}: leave it out`,
-    );
-  }
-  if (claimed?.root_packet_id !== undefined && claimed.root_packet_id !== root_packet_id) {
-    throw new CairnError(
-      'INVALID_LINEAGE',
-      `lineage.root_packet_id is ${claimed.root_packet_id}, but from its parents it follows as ${root_packet_id}: leave it out`,
-    );
+  const refuse = (field: string, claim: unknown, actual: unknown) => {
+    const message = `lineage.${field} is ${claim}, but its parents give ${actual}: leave it out`;
+    throw new CairnError('INVALID_LINEAGE', message);
+  };
+  if ((claimed?.generation || generation) !== generation) refuse('generation', claimed?.generation, generation);
+  if ((claimed?.root_packet_id ?? root_packet_id) !== root_packet_id) {
+    refuse('root_packet_id', claimed?.root_packet_id, root_packet_id);
   }
   return { generation, root_packet_id };
 }

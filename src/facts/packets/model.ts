@@ -1,17 +1,17 @@
-/** A packet: the only event, immutable, with lineage. Envelopes of 1.0.0 and 1.0.1 are 1.1.0 without its extensions. */
+/** A packet: an immutable event with lineage. Envelopes of 1.0.0 and 1.0.1 are 1.1.0 without its extensions. */
 import { z } from 'zod';
 import { computed, instant, jsonObject, subjectIds, text, uuid } from '../../kernel/contract.js';
 export const OLDER_VERSIONS = ['1.0.0', '1.0.1'] as const;
-/** The four fields that came with 1.1.0. */
+/** The fields that 1.1.0 added. */
 export const EXTENSIONS = ['thread_id', 'lineage', 'tags', 'ttl'] as const;
 export const RESERVED_PREFIX = 'cairn.';
 
 export const derivation = z.enum(['split', 'merge', 'transform', 'inference']);
 
 export const packetInput = z.strictObject({
-  packet_id: uuid.optional().describe('Made by the server when absent'),
+  packet_id: uuid.optional().describe('Default: a new UUID'),
   packet_type: text(100, 1).describe('Semantic category: event, memory_write, reasoning_trace, insight, …'),
-  timestamp: instant.optional().describe('When it happened; now unless given'),
+  timestamp: instant.optional().describe('When it happened (default: now)'),
   payload: jsonObject,
   metadata: jsonObject.optional().describe('Open object: schema_version, reasoning_mode, agent, domain, …'),
   provenance: jsonObject.optional().describe('Open object: parent_packet, source, tool, …'),
@@ -29,7 +29,7 @@ export const packetInput = z.strictObject({
     .optional(),
   tags: z.array(text(200, 1)).max(100).optional(),
   subject_ids: subjectIds.optional(),
-  ttl: instant.optional().describe('When it expires; in the future'),
+  ttl: instant.optional().describe('Expiry time; must be in the future'),
   seq: computed,
   recorded_at: computed,
   content_hash: computed,
@@ -57,10 +57,10 @@ export const packet = z
     tags: z.array(z.string()).optional(),
     subject_ids: z.array(z.string()).optional(),
     ttl: instant.optional(),
-    seq: z.int().describe('Its place in the stream of the tenant: gapless, in commit order'),
+    seq: z.int().describe('Position in the stream of the tenant: gapless, in commit order'),
     recorded_at: instant.describe('When it was committed; rises with seq'),
     content_hash: z.string(),
-    erased: z.boolean().optional().describe('True when it expired or was erased: payload and metadata are gone'),
+    erased: z.boolean().optional().describe('True when it expired or was erased: payload and metadata are absent'),
   })
   .meta({ id: 'Packet' });
 export type Packet = z.output<typeof packet>;

@@ -1,9 +1,9 @@
-/** A packet as it was sent, kept as what differs from the envelope: the store completes some members and writes others anew. */
+/** The original of a packet, stored as its difference to the envelope, in which the store completes some members. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
 import type { PacketInput } from './model.js';
 
-/** The members of an envelope that may differ from what was sent. */
+/** The members of an envelope that may differ from the packet as sent. */
 const COMPLETED = ['packet_id', 'timestamp', 'metadata', 'subject_ids', 'ttl', 'lineage'] as const;
 
 interface Difference {
@@ -13,7 +13,7 @@ interface Difference {
   readonly sent?: JsonObject;
 }
 
-/** What it takes to get from the envelope to what was sent; null where they are the same. */
+/** The difference between the envelope and the packet as sent; null if there is none. */
 export function differenceOf(sent: PacketInput, envelope: JsonObject): string | null {
   const added: string[] = [];
   const changed: JsonObject = {};
@@ -23,11 +23,9 @@ export function differenceOf(sent: PacketInput, envelope: JsonObject): string | 
       if (envelope[name] !== undefined) added.push(name);
     } else if (canonical(given) !== canonical(envelope[name])) changed[name] = given;
   }
-  const difference: Difference = {
-    ...(added.length > 0 ? { added } : {}),
-    ...(Object.keys(changed).length > 0 ? { sent: changed } : {}),
-  };
-  return Object.keys(difference).length === 0 ? null : canonical(difference as unknown as Json);
+  const isChanged = Object.keys(changed).length > 0;
+  if (added.length === 0 && !isChanged) return null;
+  return canonical({ ...(added.length > 0 ? { added } : {}), ...(isChanged ? { sent: changed } : {}) });
 }
 
 export function originalOf(envelope: string, difference: string | null): JsonObject {

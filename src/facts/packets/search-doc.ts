@@ -1,6 +1,6 @@
-/** What a packet is found by: the same when it is written and when all is indexed anew. */
+/** The search document of a packet, for writing and for reindexing. */
 import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
-import type { JsonObject } from '../../kernel/contract.js';
+import type { PacketInput } from './model.js';
 
 export const packetDoc = (
   packet: { readonly packet_id: string; readonly packet_type: string; readonly thread_id: string | null },
@@ -15,13 +15,7 @@ export const packetDoc = (
   measured,
 });
 
-/** What a packet says; its tags are beside its metadata. */
 export const measurePacket = (
   index_key: string,
-  packet: {
-    readonly payload: JsonObject;
-    readonly tags?: string[] | undefined;
-    readonly metadata?: JsonObject | undefined;
-  },
-): Measured =>
-  measure(index_key, { content: packet.payload, metadata: { tags: packet.tags ?? [], ...packet.metadata } });
+  { payload, tags = [], metadata }: Pick<PacketInput, 'payload' | 'tags' | 'metadata'>,
+): Measured => measure(index_key, { content: payload, metadata: { tags, ...metadata } });

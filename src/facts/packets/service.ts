@@ -1,4 +1,4 @@
-/** Use cases of packets. There is no way to change one: only to write, to read, and to let it expire. */
+/** Use cases of packets. A packet is never changed: it is written, read, and expires. */
 import { atLength, type Query, textToList } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
@@ -18,12 +18,13 @@ import {
   type Work,
 } from '../../engine/index.js';
 import { checkUses } from '../../identity/index.js';
-import { insertDocs, type Measured, type NewDoc, newDoc } from '../../index/sql.js';
+import { insertDocs, type Measured, type NewDoc } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, inTurn, invalid, toIso, toMs } from '../../kernel/index.js';
+import { CairnError, inTurn, invalid, notFound, toIso, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
+import { checkSize } from '../cards/rules.js';
 import { packets as operations } from './contract.js';
-import { indexOf } from './index-entries.js';
+import { indexEntries } from './index-entries.js';
 import { descend, parentsOf } from './lineage.js';
 import { type Packet, type PacketInput, packetInput, RESERVED_PREFIX, type WriteResult } from './model.js';
 import { differenceOf, originalOf } from './original.js';
@@ -39,7 +40,7 @@ import {
   type PacketFilter,
   type PacketRow,
   packetsAt,
-  placesOf,
+  relativeSeqs,
   toPacket,
 } from './store.js';
 import { upcast } from './upcast.js';
@@ -47,7 +48,7 @@ import { viewerOf } from './viewer.js';
 
 const LINEAGE_LIMIT = 1000;
 
-/** A packet checked and measured, before any transaction. */
+/** A packet checked and measured before the transaction. */
 interface PreparedPacket {
   readonly sent: PacketInput;
   readonly packet: PacketInput;
@@ -57,30 +58,24 @@ interface PreparedPacket {
   readonly measured: Measured;
 }
 
-/** A key that acts as one agent writes as that agent, and as no other. */
+/** The key of an agent writes only as that agent. */
 function asCaller(call: Call, packet: PacketInput): PacketInput {
   const agent = actsAs(call, packet.metadata?.agent, 'metadata.agent');
   return agent === null ? packet : { ...packet, metadata: { ...packet.metadata, agent } };
 }
 
 function prepare(call: Call, sent: PacketInput): PreparedPacket {
-  const { limits } = call;
   if (sent.packet_type.toLowerCase().startsWith(RESERVED_PREFIX)) {
     throw new CairnError(
       'RESERVED_TYPE',
-      `packet_type ${sent.packet_type}: the prefix "${RESERVED_PREFIX}" belongs to Cairn, choose another`,
+      `packet_type ${sent.packet_type}: the prefix "${RESERVED_PREFIX}" is reserved for Cairn, choose another`,
     );
   }
   const packet = asCaller(call, upcast(sent));
-  // Only an id that the client chose needs the exact text; in any order it is as long.
+  // Only a packet with a chosen id needs the canonical text; the length is the same in any order.
   const text = sent.packet_id === undefined ? JSON.stringify(sent) : canonical(sent as unknown as Json);
   const bytes = Buffer.byteLength(text);
-  if (bytes > limits.max_card_bytes) {
-    throw new CairnError('TOO_LARGE', `a packet is ${bytes} bytes, the limit is ${limits.max_card_bytes}`, {
-      bytes,
-      limit: limits.max_card_bytes,
-    });
-  }
+  checkSize('a packet', bytes, call.limits);
   return {
     sent,
     packet,
@@ -94,14 +89,14 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
 function expiry(packet: PacketInput, now: number): number | null {
   if (packet.ttl === undefined) return null;
   const at = toMs(packet.ttl);
-  if (at <= now) throw invalid(`ttl ${packet.ttl} is not in the future`);
+  if (at <= now) throw invalid(`ttl must be in the future, and is ${packet.ttl}`);
   return at;
 }
 
 const stringOrNull = (value: Json | undefined): string | null =>
   typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : null;
 
-/** What it is to be found by is added to `docs`, which the caller inserts: before the journal takes the head row. */
+/** Adds its search document to `docs`; the caller inserts them before the journal locks the head row. */
 async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[]): Promise<WriteResult> {
   const { call, tx, now } = work;
   const { packet } = prepared;
@@ -113,9 +108,8 @@ async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[])
     prepared.parents.length > 0 ? await findParents(tx, prepared.parents, now, viewerOf(call)) : new Map();
   const missing = prepared.parents.filter((id) => !parents.has(id));
   if (missing.length > 0) {
-    throw new CairnError('UNKNOWN_PARENT', `these parents do not exist: ${missing.slice(0, 3).join(', ')}`, {
-      missing_packet_ids: missing,
-    });
+    const message = `these parents do not exist: ${missing.slice(0, 3).join(', ')}`;
+    throw new CairnError('UNKNOWN_PARENT', message, { missing_packet_ids: missing });
   }
   const inOrder = prepared.parents.map((id) => parents.get(id)!);
   const { generation, root_packet_id } = descend(packet_id, inOrder, packet.lineage);
@@ -157,29 +151,36 @@ async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[])
     parent_ids: prepared.parents,
     subject_ids,
     index: [
-      ...indexOf({ ...packet, subject_ids }),
+      ...indexEntries({ ...packet, subject_ids }),
       ...prepared.parents.map((id): [IndexKind, string] => ['parent', id]),
     ],
   };
   tx.journal(row);
-  docs.push(...newDoc(packetDoc(row, prepared.measured), packet_id, row.agent, timestamp, expires_at, null));
+  docs.push({
+    ...packetDoc(row, prepared.measured),
+    content_id: packet_id,
+    agent_id: row.agent,
+    created_at: timestamp,
+    expires_at,
+    held_by: null,
+  });
   const written_tables = row.index.length > 0 ? ['packet_store', 'packet_index'] : ['packet_store'];
   return { packet_id, status: 'ok', written_tables, error_message: null };
 }
 
-/** True if this very packet is there already; refuses if the id is taken or was used. */
+/** True if the same packet was written before; refuses an id that is taken or was erased. */
 async function writtenBefore(
   { call, tx, now }: Work,
   packet_id: string,
   { sent, sent_hash }: PreparedPacket,
 ): Promise<boolean> {
-  const [existing] = await findSent(tx, [packet_id]);
+  const existing = await findSent(tx, packet_id);
   if (!existing) return false;
-  // To an agent the id of another's packet is taken, whatever it holds: else it could confirm content that it guesses.
+  // Compares no content for another agent's packet: the answer would confirm a guess.
   const { agent_id } = call.caller;
   if (agent_id !== null && existing.agent !== agent_id) throw otherPacket(packet_id);
   if (isGone(existing, now)) {
-    throw new CairnError('ENTITY_GONE', `packet ${packet_id} existed and is gone: an id is never used twice`);
+    throw new CairnError('ENTITY_GONE', `packet ${packet_id} expired or was erased: ids are never reused`);
   }
   const isSame = existing.sent_hash === sent_hash;
   if (!isSame && !isAnswerOf(packetInput, JSON.parse(existing.envelope!) as object, sent)) throw otherPacket(packet_id);
@@ -189,7 +190,7 @@ async function writtenBefore(
 const otherPacket = (packet_id: string): CairnError =>
   new CairnError(
     'ENTITY_ALREADY_EXISTS',
-    `packet ${packet_id} exists with another content: packets are immutable, use a new packet_id`,
+    `packet ${packet_id} already exists with different content: use a new packet_id`,
   );
 
 export async function write(call: Call, input: In<'packets.write'>): Promise<WriteResult> {
@@ -198,10 +199,9 @@ export async function write(call: Call, input: In<'packets.write'>): Promise<Wri
     input,
     bytes: prepared.bytes,
     work: async (work) => {
-      const { tx } = work;
       const docs: NewDoc[] = [];
       const result = await writePacket(work, prepared, docs);
-      await insertDocs(tx, docs);
+      await insertDocs(work.tx, docs);
       return result;
     },
     remember: (answer) => answer,
@@ -224,14 +224,13 @@ export async function write_batch(call: Call, input: In<'packets.write_batch'>):
     input,
     bytes: bytesOf(prepared),
     work: async (work) => {
-      const { tx } = work;
       const results: WriteResult[] = [];
       const docs: NewDoc[] = [];
       // One by one: a packet may have an earlier one of the batch as its parent.
       for (const [i, one] of prepared.entries()) {
         results.push(await inItem('packets', i, () => writePacket(work, one, docs)));
       }
-      await insertDocs(tx, docs);
+      await insertDocs(work.tx, docs);
       return { results };
     },
     remember: (answer) => answer,
@@ -239,51 +238,37 @@ export async function write_batch(call: Call, input: In<'packets.write_batch'>):
   });
 }
 
-const notFound = (call: Call, packet_id: string) =>
-  new CairnError('PACKET_NOT_FOUND', `there is no packet ${packet_id} in tenant ${call.tenant}`);
-
-async function readRow(call: Call, query: Query, packet_id: string): Promise<PacketRow> {
+async function openPacket(call: Call, query: Query, packet_id: string): Promise<PacketRow> {
   const row = await findPacket(query, packet_id, viewerOf(call));
-  if (!row) throw notFound(call, packet_id);
-  if (isGone(row, call.driver.now())) {
-    throw new CairnError(
-      'CONTENT_ERASED',
-      `packet ${packet_id} expired or was erased; its place in the stream is ${row.seq}`,
-      { packet_ids: [packet_id], seq: row.seq },
-    );
-  }
+  if (!row) throw notFound(call, 'packet', packet_id);
   return row;
 }
 
-export async function get(call: Call, input: In<'packets.get'>): Promise<Packet> {
-  return toPacket(await readRow(call, call.driver.at(call.tenant), input.packet_id), call.driver.now());
+async function readRow(call: Call, query: Query, packet_id: string): Promise<PacketRow> {
+  const row = await openPacket(call, query, packet_id);
+  if (!isGone(row, call.driver.now())) return row;
+  const message = `packet ${packet_id} expired or was erased; its seq in the stream is ${row.seq}`;
+  throw new CairnError('CONTENT_ERASED', message, { packet_ids: [packet_id], seq: row.seq });
 }
+
+export const get = async (call: Call, input: In<'packets.get'>): Promise<Packet> =>
+  toPacket(await readRow(call, call.driver.at(call.tenant), input.packet_id), call.driver.now());
 
 export async function original(call: Call, input: In<'packets.original'>): Promise<JsonObject> {
   const query = call.driver.at(call.tenant);
   const row = await readRow(call, query, input.packet_id);
-  const difference = await findOriginal(query, input.packet_id);
-  return originalOf(row.envelope!, difference ?? null);
+  return originalOf(row.envelope!, await findOriginal(query, input.packet_id));
 }
 
 function filterOf(input: In<'packets.list'>): PacketFilter {
-  const index: [IndexKind, string][] = [];
-  if (input.tag !== undefined) index.push(['tag', input.tag]);
-  if (input.parent_id !== undefined) index.push(['parent', input.parent_id]);
-  if (input.subject_id !== undefined) index.push(['subject', input.subject_id]);
-  if (input.routing !== undefined) {
-    if (!/^[^:]+:./.test(input.routing)) throw invalid('routing is filtered as key:value');
-    index.push(['routing', input.routing]);
-  }
-  const { packet_type, thread_id, agent, source, since, until } = input;
+  const { tag, parent_id, subject_id, routing, since, until, ...columns } = input;
+  if (routing !== undefined && !/^[^:]+:./.test(routing)) throw invalid('routing must be key:value');
+  const index = Object.entries({ tag, parent: parent_id, subject: subject_id, routing }) as [IndexKind, string][];
   return {
-    packet_type,
-    thread_id,
-    agent,
-    source,
+    ...columns,
     since: since === undefined ? undefined : toMs(since),
     until: until === undefined ? undefined : toMs(until),
-    index,
+    index: index.filter(([, value]) => value !== undefined),
   };
 }
 
@@ -292,7 +277,7 @@ async function page(call: Call, input: In<'packets.list'>, order: 'asc' | 'desc'
   const filter = filterOf(input);
   const now = driver.now();
   const viewer = viewerOf(call);
-  // What an agent may see, and what lies in a range of time, is found by looking at many packets.
+  // A page of an agent, or of a time range, may scan many packets.
   const long = viewer !== null || filter.since !== undefined || filter.until !== undefined;
   const query = long ? atLength(driver, tenant) : driver.at(tenant);
   const { limit, cursor, offset, order: _order, ...asked } = input;
@@ -314,28 +299,25 @@ export const list = (call: Call, input: In<'packets.list'>): Promise<Out<'packet
 export const thread = (call: Call, input: In<'packets.thread'>): Promise<Out<'packets.thread'>> =>
   page(call, input, input.order ?? 'asc');
 
-/** Level by level, so that its cost is what it returns: first where a level's packets are, then they, in chunks. */
+/** Walks level by level, so that it costs what it returns: reads the seqs of a level, then its packets in chunks. */
 export function lineage(call: Call, input: In<'packets.lineage'>): Promise<Out<'packets.lineage'>> {
-  const direction = input.direction ?? 'ancestors';
-  const max_depth = input.max_depth ?? 10;
-  const { tenant } = call;
+  const { direction = 'ancestors', max_depth = 10 } = input;
   const viewer = viewerOf(call);
-  return call.driver.snapshot(tenant, async (query) => {
-    const start = await findPacket(query, input.packet_id, viewer);
-    if (!start) throw notFound(call, input.packet_id);
+  return call.driver.snapshot(call.tenant, async (query) => {
+    const start = await openPacket(call, query, input.packet_id);
     const now = call.driver.now();
     const seen = new Set([start.seq]);
     const packets: Out<'packets.lineage'>['packets'] = [];
     let bytes = 0;
-    let level: Relative[] = [start];
+    let level: Pick<PacketRow, 'packet_id' | 'parent_ids'>[] = [start];
     for (let depth = 1; level.length > 0; depth++) {
-      const ids = direction === 'ancestors' ? level.flatMap(parentIds) : level.map((one) => one.packet_id);
+      const ids = level.flatMap((row) => (direction === 'ancestors' ? textToList(row.parent_ids) : row.packet_id));
       if (ids.length === 0) break;
       const room = LINEAGE_LIMIT - packets.length;
-      // Those that were met on a shorter way come again, and must not take the place of new ones.
-      const most = room + 1 + seen.size;
-      const places = await placesOf(query, [...new Set(ids)], direction, most, viewer);
-      const fresh = places.filter((seq) => !seen.has(seq));
+      // Packets already met on a shorter path come again, and must not displace new ones.
+      const limit = room + 1 + seen.size;
+      const seqs = await relativeSeqs(query, [...new Set(ids)], direction, limit, viewer);
+      const fresh = seqs.filter((seq) => !seen.has(seq));
       if (fresh.length > 0 && (depth > max_depth || room === 0)) return { packets, truncated: true };
       level = [];
       const read = (seqs: readonly number[]) => packetsAt(query, seqs, viewer);
@@ -353,8 +335,3 @@ export function lineage(call: Call, input: In<'packets.lineage'>): Promise<Out<'
     return { packets, truncated: false };
   });
 }
-
-/** What the next level is found by. */
-type Relative = Pick<PacketRow, 'packet_id' | 'parent_ids'>;
-
-const parentIds = (row: Relative): string[] => textToList(row.parent_ids);

@@ -1,4 +1,4 @@
-/** Reading packet_store and packet_index: single packets, lists, lineage and the stream. */
+/** Reads packet_store and packet_index: packets, lists, lineage, the stream. */
 import {
   join,
   type KeysetPage,
@@ -6,6 +6,7 @@ import {
   type Query,
   type Sql,
   sql,
+  startsWith,
   TENANT,
   type Tx,
   textToList,
@@ -32,13 +33,13 @@ export interface PacketRow {
   readonly erased_at: number | null;
 }
 
-export const COLUMNS = sql`p.seq, p.packet_id, p.packet_type, p.timestamp, p.recorded_at, p.thread_id, p.envelope,
+const COLUMNS = sql`p.seq, p.packet_id, p.packet_type, p.timestamp, p.recorded_at, p.thread_id, p.envelope,
   p.content_hash, p.expires_at, p.generation, p.root_packet_id, p.parent_ids, p.erased_at`;
 
 export const isGone = (row: { erased_at: number | null; expires_at: number | null }, now: number): boolean =>
   row.erased_at !== null || (row.expires_at !== null && row.expires_at <= now);
 
-/** A row as it is answered; what expired or was erased keeps its place and nothing else. */
+/** An expired or erased packet keeps only its place in stream and lineage. */
 export function toPacket(row: PacketRow, now: number): Packet {
   const placed = { seq: row.seq, recorded_at: toIso(row.recorded_at), content_hash: row.content_hash };
   if (isGone(row, now) || row.envelope === null) {
@@ -59,49 +60,38 @@ export function toPacket(row: PacketRow, now: number): Packet {
   return { ...(JSON.parse(row.envelope) as Packet), ...placed };
 }
 
-export async function findPacket(
+/** Restricts a statement to the packets that a viewer sees; follows other conditions. */
+const andVisible = (viewer: PacketViewer | null): Sql => (viewer === null ? sql`` : sql` AND ${visibleTo(viewer)}`);
+
+export const findPacket = (
   query: Query,
   packet_id: string,
   viewer: PacketViewer | null,
-): Promise<PacketRow | undefined> {
-  if (viewer === null) {
-    return query.get<PacketRow>(
-      sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${packet_id}`,
-    );
-  }
-  return query.get<PacketRow>(
-    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${packet_id}
-        AND ${visibleTo(viewer)}`,
+): Promise<PacketRow | undefined> =>
+  query.get(
+    sql`SELECT ${COLUMNS} FROM packet_store p
+        WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${packet_id}${andVisible(viewer)}`,
   );
-}
 
-export interface SentPacket {
-  readonly packet_id: string;
-  readonly agent: string | null;
-  readonly envelope: string | null;
-  readonly sent_hash: string | null;
-  readonly erased_at: number | null;
-  readonly expires_at: number | null;
-}
+type SentPacket = Pick<NewPacket, 'agent' | 'sent_hash' | 'expires_at'> & Pick<PacketRow, 'envelope' | 'erased_at'>;
 
-/** Packets that have one of these ids already, those of the same commit included. */
-export async function findSent(tx: Tx, ids: readonly string[]): Promise<SentPacket[]> {
-  const stored = await tx.all<SentPacket>(
-    sql`SELECT packet_id, agent, envelope, sent_hash, erased_at, expires_at FROM packet_store
-        WHERE tenant_id = ${TENANT} AND packet_id = ANY(${ids})`,
+/** The packet that has this id, also one of the same commit. */
+export async function findSent(tx: Tx, packet_id: string): Promise<SentPacket | undefined> {
+  const stored = await tx.get<SentPacket>(
+    sql`SELECT agent, envelope, sent_hash, erased_at, expires_at FROM packet_store
+        WHERE tenant_id = ${TENANT} AND packet_id = ${packet_id}`,
   );
-  const wanted = new Set(ids);
-  const waiting = (tx.journalled as readonly NewPacket[]).filter((p) => wanted.has(p.packet_id));
-  return [...stored, ...waiting.map((p) => ({ ...p, erased_at: null }))];
+  const waiting = (tx.journalled as readonly NewPacket[]).find((packet) => packet.packet_id === packet_id);
+  return stored ?? (waiting && { ...waiting, erased_at: null });
 }
 
-export interface Parent extends Ancestor {
+interface Parent extends Ancestor {
   readonly subject_ids: readonly string[];
 }
 
 /**
- * The parents among these ids that exist, those of the same commit included. An agent finds its own packets and those it
- * can read: a child inherits the subjects of its parents. Packets of others that await the same commit are not readable yet.
+ * Those of the parents that exist, also in the same commit. An agent finds its own packets and those that it may read,
+ * since a child inherits the subjects of its parents; packets of others in the same commit are not readable yet.
  */
 export async function findParents(
   tx: Tx,
@@ -111,12 +101,14 @@ export async function findParents(
 ): Promise<Map<string, Parent>> {
   const found = new Map<string, Parent>();
   const wanted = new Set(ids);
-  for (const p of tx.journalled as readonly NewPacket[])
-    if (wanted.has(p.packet_id) && (viewer === null || p.agent === viewer.agent)) found.set(p.packet_id, p);
+  for (const packet of tx.journalled as readonly NewPacket[]) {
+    const isReadable = viewer === null || packet.agent === viewer.agent;
+    if (wanted.has(packet.packet_id) && isReadable) found.set(packet.packet_id, packet);
+  }
   const readable = viewer === null ? sql`` : sql` AND (p.agent = ${viewer.agent} OR ${visibleTo(viewer)})`;
   const rest = ids.filter((id) => !found.has(id));
   if (rest.length === 0) return found;
-  // One that has expired still counts as a parent, but no longer says whom it was about, swept or not.
+  // An expired packet still counts as a parent, but its subjects are not inherited, swept or not.
   const rows = await tx.all<Ancestor & { subject_ids: string | null }>(
     sql`SELECT p.packet_id, p.generation, p.root_packet_id,
           CASE WHEN p.expires_at <= ${now} THEN NULL ELSE p.subject_ids END AS subject_ids FROM packet_store p
@@ -133,25 +125,25 @@ export interface PacketFilter {
   readonly source?: string | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
-  readonly index?: readonly (readonly [IndexKind, string])[];
+  readonly index: readonly (readonly [IndexKind, string])[];
 }
 
-export function where(filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
-  const { packet_type: type, thread_id, agent: named, source, since, until } = filter;
+function where(filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
+  const { packet_type, thread_id, agent, source, since, until } = filter;
   const conditions: Sql[] = [
     sql`p.tenant_id = ${TENANT}`,
     sql`p.erased_at IS NULL`,
     sql`(p.expires_at IS NULL OR p.expires_at > ${now})`,
   ];
-  if (type !== undefined) conditions.push(sql`p.packet_type = ${type}`);
+  if (packet_type !== undefined) conditions.push(sql`p.packet_type = ${packet_type}`);
   if (thread_id !== undefined) conditions.push(sql`p.thread_id = ${thread_id}`);
-  if (named !== undefined) conditions.push(sql`p.agent = ${named}`);
+  if (agent !== undefined) conditions.push(sql`p.agent = ${agent}`);
   if (source !== undefined) conditions.push(sql`p.source = ${source}`);
-  // Said once more for the index, which has all sources but Cairn's own.
+  // Redundant, but lets the planner use the partial index, which leaves out Cairn's own events.
   if (source !== undefined && source !== 'cairn') conditions.push(sql`p.source <> 'cairn'`);
   if (since !== undefined) conditions.push(sql`p.timestamp >= ${since}`);
   if (until !== undefined) conditions.push(sql`p.timestamp < ${until}`);
-  for (const [kind, value] of filter.index ?? []) {
+  for (const [kind, value] of filter.index) {
     conditions.push(
       sql`p.seq IN (SELECT i.seq FROM packet_index i
                     WHERE i.tenant_id = ${TENANT} AND i.kind = ${kind} AND i.value = ${value})`,
@@ -161,23 +153,17 @@ export function where(filter: PacketFilter, now: number, viewer: PacketViewer | 
   return join(conditions, ' AND ');
 }
 
-export function listPackets(
+export const listPackets = (
   query: Query,
   filter: PacketFilter,
   page: KeysetPage<number>,
   now: number,
   viewer: PacketViewer | null,
-): Promise<PacketRow[]> {
-  const conditions = where(filter, now, viewer);
-  return query.all<PacketRow>(
-    sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${conditions}${keyset(sql`p.seq`, page)}`,
-  );
-}
+): Promise<PacketRow[]> =>
+  query.all(sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${where(filter, now, viewer)}${keyset(sql`p.seq`, page)}`);
 
-/** The query that counts what a list would give; for Driver.long. */
-export function countPackets(filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
-  return sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(filter, now, viewer)}`;
-}
+export const countPackets = (filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql =>
+  sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(filter, now, viewer)}`;
 
 export interface StreamFilter {
   readonly type?: string | undefined;
@@ -190,23 +176,21 @@ export function nextPackets(
   query: Query,
   range: { readonly after: number; readonly until: number },
   limit: number,
-  filter: StreamFilter,
+  { type, prefix, thread_id }: StreamFilter,
   viewer: PacketViewer | null,
 ): Promise<PacketRow[]> {
   const conditions: Sql[] = [sql`p.tenant_id = ${TENANT}`, sql`p.seq > ${range.after} AND p.seq <= ${range.until}`];
-  if (filter.type !== undefined) conditions.push(sql`p.packet_type = ${filter.type}`);
-  if (filter.prefix !== undefined) {
-    conditions.push(sql`p.packet_type >= ${filter.prefix} AND p.packet_type < ${`${filter.prefix}\u{10ffff}`}`);
-  }
-  if (filter.thread_id !== undefined) conditions.push(sql`p.thread_id = ${filter.thread_id}`);
+  if (type !== undefined) conditions.push(sql`p.packet_type = ${type}`);
+  if (prefix !== undefined) conditions.push(startsWith(sql`p.packet_type`, prefix));
+  if (thread_id !== undefined) conditions.push(sql`p.thread_id = ${thread_id}`);
   if (viewer !== null) conditions.push(visibleTo(viewer));
-  return query.all<PacketRow>(
+  return query.all(
     sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${join(conditions, ' AND ')} ORDER BY p.seq LIMIT ${limit}`,
   );
 }
 
-/** Where the parents of some packets are, or their children: by seq, in order. */
-export async function placesOf(
+/** The seqs of the parents of some packets (given their ids), or of their children, in order. */
+export async function relativeSeqs(
   query: Query,
   ids: readonly string[],
   direction: 'ancestors' | 'descendants',
@@ -217,11 +201,10 @@ export async function placesOf(
     ? sql` AND EXISTS (SELECT 1 FROM packet_store p
         WHERE p.tenant_id = ${TENANT} AND p.seq = i.seq AND ${visibleTo(viewer)})`
     : sql``;
-  // Only a parent may be an event about a box, which not everyone may see: those are written by Cairn and have none.
-  const visible = viewer === null ? sql`` : sql` AND ${visibleTo(viewer)}`;
+  // Only a parent can be an event of a hidden box: Cairn writes these events, and they have no parents.
   const rows = await query.all<{ seq: number }>(
     direction === 'ancestors'
-      ? sql`SELECT p.seq FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.packet_id = ANY(${ids})${visible}
+      ? sql`SELECT p.seq FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.packet_id = ANY(${ids})${andVisible(viewer)}
             ORDER BY p.seq LIMIT ${limit}`
       : sql`SELECT DISTINCT i.seq FROM packet_index i
             WHERE i.tenant_id = ${TENANT} AND i.kind = 'parent' AND i.value = ANY(${ids})${within} ORDER BY i.seq LIMIT ${limit}`,
@@ -229,17 +212,15 @@ export async function placesOf(
   return rows.map(({ seq }) => seq);
 }
 
-export function packetsAt(query: Query, seqs: readonly number[], viewer: PacketViewer | null): Promise<PacketRow[]> {
-  const visible = viewer === null ? sql`` : sql` AND ${visibleTo(viewer)}`;
-  return query.all<PacketRow>(
-    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.seq = ANY(${seqs})${visible}
+export const packetsAt = (query: Query, seqs: readonly number[], viewer: PacketViewer | null): Promise<PacketRow[]> =>
+  query.all(
+    sql`SELECT ${COLUMNS} FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.seq = ANY(${seqs})${andVisible(viewer)}
         ORDER BY p.seq`,
   );
-}
 
-export async function findOriginal(query: Query, packet_id: string): Promise<string | null | undefined> {
+export async function findOriginal(query: Query, packet_id: string): Promise<string | null> {
   const row = await query.get<{ original: string | null }>(
     sql`SELECT original FROM packet_store WHERE tenant_id = ${TENANT} AND packet_id = ${packet_id}`,
   );
-  return row?.original;
+  return row?.original ?? null;
 }

@@ -1,5 +1,5 @@
-/** Following packets as they are committed. */
-import type { z } from 'zod';
+/** Follows packets as they are committed. */
+import type { In, Out } from '../../engine/contract.js';
 import { type Call, CHUNK, following, headOf, nextLimit, packetBytes, STRETCH } from '../../engine/index.js';
 import { stillPermitted } from '../../identity/index.js';
 import { CairnError } from '../../kernel/index.js';
@@ -7,38 +7,31 @@ import { events as eventOperations } from './events-contract.js';
 import { nextPackets, type StreamFilter, toPacket } from './store.js';
 import { viewerOf } from './viewer.js';
 
-export type FollowIn = z.output<(typeof eventOperations)['follow']['input']>;
+type FollowIn = In<'events.follow'>;
 
-export type Followed = z.output<(typeof eventOperations)['follow']['output']>;
+type Followed = Out<'events.follow'>;
 
-/** Where a token points to. One of another epoch, or from a future that was lost, must not skip events silently. */
-export function positionOf(call: Call, token: string, head: number): number {
+/** The seq of a token. A token of another epoch, or beyond the head, is refused: it would silently skip events. */
+function positionOf(call: Call, token: string, head: number): number {
   if (token === '0') return 0;
   const match = /^([0-9a-f]{16})\.(\d{1,15})$/.exec(token);
-  if (!match)
-    throw new CairnError('INVALID_CURSOR', `"${token}" is not a resume token: use one from the stream, or "0"`);
+  if (!match) throw new CairnError('INVALID_CURSOR', `"${token}" is not a resume token: use one of the stream, or "0"`);
   const seq = Number(match[2]);
   if (match[1] !== call.meta.store_epoch || seq > head) {
-    throw new CairnError(
-      'STREAM_RESET',
-      'this store was restored or replaced since the token was given: read again from "0"',
-      { latest: tokenAt(call, head) },
-    );
+    const message = 'this store was restored or replaced after the token was issued: read again from "0"';
+    throw new CairnError('STREAM_RESET', message, { latest: tokenAt(call, head) });
   }
   return seq;
 }
 
-export const tokenAt = (call: Call, seq: number): string => `${call.meta.store_epoch}.${seq}`;
+const tokenAt = (call: Call, seq: number): string => `${call.meta.store_epoch}.${seq}`;
 
-export function filterOf(input: FollowIn): StreamFilter {
-  const type = input.packet_type;
-  if (type?.endsWith('*')) return { prefix: type.slice(0, -1), thread_id: input.thread_id };
-  return { type, thread_id: input.thread_id };
-}
+const filterOf = ({ packet_type: type, thread_id }: FollowIn): StreamFilter =>
+  type?.endsWith('*') ? { prefix: type.slice(0, -1), thread_id } : { type, thread_id };
 
 /**
- * Reads page by page from the database, so that a slow reader costs nothing but its place. The first item and the
- * heartbeats carry no packet, only the position that was reached.
+ * Reads page by page from the database, so that a slow reader holds nothing but its position. The first item and
+ * heartbeats have no packet, only the position reached.
  */
 export function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, void, undefined> {
   const { driver, tenant } = call;
@@ -56,7 +49,7 @@ export function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
     upTo: async function* (head, ended) {
       const viewer = viewerOf(await stillPermitted(call, eventOperations.follow.touches, input));
       while (position < head && !ended()) {
-        // A stretch at a time: with a filter that lets little through, one statement could take all of history.
+        // Bounded ranges: with a selective filter one statement could scan all of history.
         const range = { after: position, until: Math.min(head, position + STRETCH) };
         const rows = await nextPackets(query, range, limit, filter, viewer);
         for (const row of rows) {

@@ -1,24 +1,23 @@
-/** Older envelopes become 1.1.0 ones. 1.0.0 and 1.0.1 are 1.1.0 without its four extensions. */
+/** Converts envelopes of 1.0.0 and 1.0.1 to 1.1.0, which only adds four fields. */
 import { SCHEMA_VERSION } from '../../engine/index.js';
 import { invalid } from '../../kernel/index.js';
 import { EXTENSIONS, OLDER_VERSIONS, type PacketInput } from './model.js';
 
-/** An empty list of tags says no more than none: models of 1.1.0 send it beside an older version. */
+/** An empty list counts as absent: clients of 1.1.0 send one with an older version. */
 const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0);
 
-/** The packet as 1.1.0. */
 export function upcast(packet: PacketInput): PacketInput {
   const version = packet.metadata?.schema_version;
   if (version === undefined || version === null || version === SCHEMA_VERSION) return packet;
   if (!OLDER_VERSIONS.some((known) => known === version)) {
     throw invalid(
-      `metadata.schema_version ${JSON.stringify(version)} is not known: ${[...OLDER_VERSIONS, SCHEMA_VERSION].join(', ')} are`,
+      `metadata.schema_version ${JSON.stringify(version)} is unknown: use one of ${[...OLDER_VERSIONS, SCHEMA_VERSION].join(', ')}`,
     );
   }
   const extra = EXTENSIONS.filter((field) => !isEmpty(packet[field]));
   if (extra.length > 0) {
     throw invalid(
-      `${extra.join(', ')} came with schema version ${SCHEMA_VERSION}, but metadata.schema_version says ${version}`,
+      `${extra.join(', ')} needs schema version ${SCHEMA_VERSION}, but metadata.schema_version is ${version}`,
     );
   }
   return { ...packet, metadata: { ...packet.metadata, schema_version: SCHEMA_VERSION } };

@@ -1,14 +1,14 @@
-/** Which packets an agent sees. */
+/** Which packets an agent sees: conditions on a packet named p. */
 import { type Sql, sql, TENANT } from '../../driver/index.js';
 import { type Reach, within } from '../../engine/sql.js';
 
 export interface PacketViewer {
   readonly agent: string;
-  /** How far it reaches, where it does not reach all. */
+  /** Absent if it reaches all packets. */
   readonly reach?: Reach | undefined;
 }
 
-/** Events about a box are for those who may see the box. */
+/** Only agents that may see a box see its events. */
 export function visibleTo({ agent, reach }: PacketViewer): Sql {
   const onBoxes = sql`(p.entity_type IS NULL OR p.entity_type <> 'box'
     OR EXISTS (SELECT 1 FROM boxes b WHERE b.tenant_id = ${TENANT} AND b.box_id = p.entity_id AND b.agent_id = ${agent})

@@ -56,7 +56,7 @@ export const profiles = {
     access: 'write',
     touches: ['recipe', makes('Card')],
     event: 'cairn.profile.saved',
-    summary: 'Set what a profile says; what it said before stays in its box. Agent_turns keep what they began with.',
+    summary: 'Replace a profile; earlier contents stay in its box. Running agent_turns keep the one they started with.',
     example: { name: 'researcher', system_prompt: 'You look things up, twice.' },
   }),
   delete: operation({
@@ -68,7 +68,7 @@ export const profiles = {
     touches: 'recipe',
     event: 'cairn.profile.deleted',
     status: 204,
-    summary: 'Forget the name of a profile. Its box stays.',
+    summary: 'Delete the name of a profile. Its box stays.',
     example: { name: 'researcher' },
   }),
 };

@@ -1,4 +1,4 @@
-/** profiles: boxes that are found by name. */
+/** profiles: names of boxes with a sys.profile card. */
 import { type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export interface ProfileRow {
@@ -18,38 +18,33 @@ const PROFILE: Sql = sql`SELECT p.name, p.box_id, p.card_id, CASE WHEN c.deleted
   JOIN cards c ON c.tenant_id = p.tenant_id AND c.card_id = p.card_id
   JOIN boxes b ON b.tenant_id = p.tenant_id AND b.box_id = p.box_id`;
 
-export function findProfile(query: Query, name: string): Promise<ProfileRow | undefined> {
-  return query.get<ProfileRow>(sql`${PROFILE} WHERE p.tenant_id = ${TENANT} AND p.name = ${name}`);
-}
+export const findProfile = (query: Query, name: string): Promise<ProfileRow | undefined> =>
+  query.get(sql`${PROFILE} WHERE p.tenant_id = ${TENANT} AND p.name = ${name}`);
 
-/** The same, and nobody changes it until the commit. */
+/** findProfile that locks the name until the commit. */
 export async function lockProfile(tx: Tx, name: string): Promise<ProfileRow | undefined> {
   await tx.get(sql`SELECT name FROM profiles WHERE tenant_id = ${TENANT} AND name = ${name} FOR UPDATE`);
   return findProfile(tx, name);
 }
 
-export function insertProfile(tx: Tx, row: Omit<ProfileRow, 'content' | 'agent_id'>): Promise<void> {
-  return tx.send(
-    sql`INSERT INTO profiles (tenant_id, name, box_id, card_id, created_at, updated_at)
-        VALUES (${TENANT}, ${row.name}, ${row.box_id}, ${row.card_id}, ${row.created_at}, ${row.updated_at})`,
-  );
-}
+type ProfileContent = Pick<ProfileRow, 'name' | 'box_id' | 'card_id'>;
 
-export function updateProfile(
-  tx: Tx,
-  row: Pick<ProfileRow, 'name' | 'box_id' | 'card_id' | 'updated_at'>,
-): Promise<void> {
-  return tx.send(
-    sql`UPDATE profiles SET box_id = ${row.box_id}, card_id = ${row.card_id}, updated_at = ${row.updated_at}
-        WHERE tenant_id = ${TENANT} AND name = ${row.name}`,
+export const insertProfile = (tx: Tx, { name, box_id, card_id }: ProfileContent, now: number): Promise<void> =>
+  tx.send(
+    sql`INSERT INTO profiles (tenant_id, name, box_id, card_id, created_at, updated_at)
+        VALUES (${TENANT}, ${name}, ${box_id}, ${card_id}, ${now}, ${now})`,
   );
-}
+
+export const updateProfile = (tx: Tx, { name, box_id, card_id }: ProfileContent, now: number): Promise<void> =>
+  tx.send(
+    sql`UPDATE profiles SET box_id = ${box_id}, card_id = ${card_id}, updated_at = ${now}
+        WHERE tenant_id = ${TENANT} AND name = ${name}`,
+  );
 
 export const deleteProfile = (tx: Tx, name: string): Promise<void> =>
   tx.send(sql`DELETE FROM profiles WHERE tenant_id = ${TENANT} AND name = ${name}`);
 
-export function listProfiles(query: Query, page: KeysetPage): Promise<ProfileRow[]> {
-  return query.all<ProfileRow>(sql`${PROFILE} WHERE p.tenant_id = ${TENANT}${keyset(sql`p.name`, page)}`);
-}
+export const listProfiles = (query: Query, page: KeysetPage): Promise<ProfileRow[]> =>
+  query.all(sql`${PROFILE} WHERE p.tenant_id = ${TENANT}${keyset(sql`p.name`, page)}`);
 
 export const countProfiles = (): Sql => sql`SELECT COUNT(*) AS total FROM profiles WHERE tenant_id = ${TENANT}`;

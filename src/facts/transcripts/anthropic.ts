@@ -1,4 +1,4 @@
-/** Messages as an Anthropic-style call takes them: blocks, roles in turn, the user's first. */
+/** Messages in Anthropic's format: blocks, alternating roles, the user first. */
 import { isBlank } from '../../kernel/index.js';
 import type { AnthropicBlock, AnthropicMessage } from './model-messages.js';
 import { shownIds } from './tool-calls.js';
@@ -7,7 +7,7 @@ import { answerText, callsIn, type Message } from './transcript.js';
 const ID = /^[a-zA-Z0-9_-]{1,64}$/;
 const OPENING = 'Begin.';
 
-/** The system prompt goes beside the messages, not among them. */
+/** Without the system prompt: the format has it beside the messages. */
 export function anthropicMessages(_system: string, messages: readonly Message[]): AnthropicMessage[] {
   const ids = shownIds(callsIn(messages), ID);
   const shown: AnthropicMessage[] = [];
@@ -27,7 +27,7 @@ export function anthropicMessages(_system: string, messages: readonly Message[])
     const results = calls.map((call) => resultBlock(ids.get(call)!, call.result));
     if (results.length > 0) add('user', results);
   }
-  return trimmed(shown).map(({ role, content }) => ({ role, content }));
+  return trimmed(shown);
 }
 
 const textBlock = (text: string): AnthropicBlock => ({ type: 'text', text });
@@ -39,8 +39,8 @@ const resultBlock = (id: string, result: Message['calls'][number]['result']): An
   ...(result?.failed ? { is_error: true } : {}),
 });
 
-/** White space at the end of a last message that is the assistant's is refused. */
-function trimmed(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
+/** The API refuses white space at the end of a last message of the assistant. */
+function trimmed(messages: AnthropicMessage[]): AnthropicMessage[] {
   const last = messages.at(-1)!;
   const block = last.content.at(-1)!;
   if (last.role !== 'assistant' || block.type !== 'text') return messages;

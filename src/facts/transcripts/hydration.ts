@@ -1,43 +1,31 @@
-/** What a model sees, rendered from cards alone: the same cards give the same bytes. */
+/** Renders the prompt of a model from cards alone: the same cards give the same bytes. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { atOnce, isBlank, isObject, type Steps } from '../../kernel/index.js';
+import { isBlank, isObject, type Steps } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
-import type { Card } from '../cards/model.js';
 import { anthropicMessages } from './anthropic.js';
 import type { Prompt, PromptFormat } from './model.js';
 import { openaiMessages } from './openai.js';
 import { describeFields, resultFields } from './result-fields.js';
 import { toolsFor } from './tools.js';
-import { callsIn, transcriptOf } from './transcript.js';
-
-export type HydratedCard = Pick<Card, 'card_id' | 'content' | 'tool_calls' | 'tool_call_id' | 'metadata'>;
+import { callsIn, type HydratedCard, transcriptOf } from './transcript.js';
 
 export interface Hydration {
-  /** The content of the sys.profile card of the agent that is to act. */
+  /** The content of the agent's sys.profile card. */
   readonly profile: Json;
-  /** Those of the context box, then those of the output box. */
+  /** The cards of the context box, then of the output box. */
   readonly cards: readonly HydratedCard[];
   readonly format: PromptFormat;
 }
 
 const formats = { openai: openaiMessages, anthropic: anthropicMessages };
 
-/** A prompt, and its canonical text. */
-export interface Rendered {
-  readonly prompt: Prompt;
-  readonly text: string;
-}
-
-export const hydrate = (given: Hydration): Prompt => rendered(given).prompt;
-
-export const rendered = (given: Hydration): Rendered => atOnce(renderSteps(given));
-
-/** In a few steps, each of which may take some time where there are many cards. */
-export function* renderSteps({ profile, cards: given, format }: Hydration): Steps<Rendered> {
-  const cards = distinct(given);
-  const { system: said, messages } = transcriptOf(cards);
+/** Gives the prompt and its canonical text. Yields between steps: each may take a while with many cards. */
+export function* renderSteps(hydration: Hydration): Steps<{ readonly prompt: Prompt; readonly text: string }> {
+  const { profile, format } = hydration;
+  const cards = distinct(hydration.cards);
+  const { system: systemTexts, messages } = transcriptOf(cards);
   yield;
-  const system = [promptOf(profile), ...said, describeFields(resultFields(cards))]
+  const system = [promptOf(profile), ...systemTexts, describeFields(resultFields(cards))]
     .filter((part) => !isBlank(part))
     .join('\n\n');
   const shown = formats[format](system, messages);
@@ -52,11 +40,11 @@ export function* renderSteps({ profile, cards: given, format }: Hydration): Step
       .map(({ id, name, input }) => ({ tool_call_id: id, tool_name: name, arguments: input })),
   } satisfies Prompt as JsonObject);
   yield;
-  // Members in the order of their names, as in stored cards, whatever order they came in.
+  // Parsed from the canonical text: members are ordered by name, as in stored cards.
   return { prompt: JSON.parse(text) as Prompt, text };
 }
 
-/** A card that both boxes hold, or that came by two inheritances, stays where it was first. */
+/** A card that occurs several times keeps its first place. */
 function distinct(cards: readonly HydratedCard[]): HydratedCard[] {
   const seen = new Set<string>();
   return cards.filter(({ card_id }) => !seen.has(card_id) && seen.add(card_id));

@@ -1,11 +1,10 @@
-/** Messages in the shapes that the APIs of models take. Type aliases, since an interface is not assignable to JSON. */
+/** Messages in the formats of model APIs. Type aliases: an interface is not assignable to JSON. */
 import type { JsonObject } from '../../kernel/contract.js';
 
-/** A call of a tool, as OpenAI-style APIs have it. */
 export type OpenAiToolCall = {
   id: string;
   type: 'function';
-  /** `arguments` is a JSON object as text. */
+  /** `arguments` is the text of a JSON object. */
   function: { name: string; arguments: string };
 };
 

@@ -1,35 +1,32 @@
-/** What a model sees of the cards of an agent_turn: messages and tools as an OpenAI- or Anthropic-style call takes them. */
+/** The prompt of an agent_turn: messages and tools in the format of OpenAI or Anthropic. */
 import { z } from 'zod';
 import { jsonObject, jsonValue } from '../../kernel/contract.js';
 
-export const promptFormat = z
-  .enum(['openai', 'anthropic'])
-  .describe('Whose kind of call the messages are for; openai unless given');
+export const promptFormat = z.enum(['openai', 'anthropic']).describe('API format of the messages (default: openai)');
 export type PromptFormat = z.output<typeof promptFormat>;
 
-export const pendingCall = z.object({
-  tool_call_id: z.string().describe('What a tool.result must name to answer it'),
+const pendingCall = z.object({
+  tool_call_id: z.string().describe('The tool_call_id of the tool.result that answers it'),
   tool_name: z.string(),
   arguments: jsonObject,
 });
-export type PendingCall = z.output<typeof pendingCall>;
 
 export const prompt = z.object({
   format: promptFormat,
-  system: z.string().describe('The system prompt; in the format openai it is the first message as well'),
+  system: z.string().describe('The system prompt; in the format openai also the first message'),
   messages: z.array(jsonObject),
   tools: z.array(jsonValue),
-  pending_calls: z.array(pendingCall).describe('Tool calls that have no result yet'),
+  pending_calls: z.array(pendingCall).describe('Tool calls without a result'),
 });
 export type Prompt = z.output<typeof prompt>;
 
-/** A prompt as an agent_turn was given it, and the record of that. */
+/** The prompt of an agent_turn at a step, with its record. */
 export const hydrated = prompt
   .extend({
     agent_turn_id: z.string(),
     turn_epoch: z.int(),
-    step: z.int().describe('How many times it was hydrated with other cards before, and this time'),
-    prompt_card_id: z.string().describe('The system prompt, kept as a card'),
+    step: z.int().describe('Number of hydrations with different cards, this one included'),
+    prompt_card_id: z.string().describe('The card with the system prompt'),
     tools_card_id: z.string(),
     content_hash: z.string().describe('SHA-256 over the canonical JSON of the prompt'),
   })

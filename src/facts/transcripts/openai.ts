@@ -1,11 +1,11 @@
-/** Messages as an OpenAI-style chat call takes them. */
+/** Messages in OpenAI's chat format. */
 import { isBlank } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import type { OpenAiMessage, OpenAiToolCall } from './model-messages.js';
 import { shownIds } from './tool-calls.js';
 import { answerText, callsIn, type Message } from './transcript.js';
 
-/** Longer ids are refused. */
+/** The API refuses longer ids. */
 const ID = /^.{1,40}$/su;
 
 export function openaiMessages(system: string, messages: readonly Message[]): OpenAiMessage[] {

@@ -1,4 +1,4 @@
-/** Tool calls as cards hold them, in any of the shapes they come in, and the ids under which a model sees them. */
+/** Parses tool calls of cards, in any known shape, and gives each the id that the model sees. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { isObject } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -9,7 +9,7 @@ export interface CallRequest {
   readonly input: JsonObject;
 }
 
-/** `{tool_name, arguments}`, OpenAI's `{id, function}`, or `{id, name, arguments}` as others write it. */
+/** Reads `{tool_name, arguments}`, OpenAI's `{id, function}`, and `{id, name, arguments}`. */
 export function readCall(call: Json, id: string | null, derivedFrom: string): CallRequest | undefined {
   if (!isObject(call)) return undefined;
   const inner = isObject(call.function) ? call.function : call;
@@ -22,7 +22,7 @@ export function readCall(call: Json, id: string | null, derivedFrom: string): Ca
 const idIn = ({ id, tool_call_id }: Record<string, unknown>): string =>
   [id, tool_call_id].find((one): one is string => typeof one === 'string') ?? '';
 
-/** Always an object, since models' APIs take nothing else; what is none goes into one. */
+/** Always an object, since model APIs take nothing else; another value becomes its `arguments`. */
 function inputOf(given: Json | undefined): JsonObject {
   const value = typeof given === 'string' ? parsed(given) : given;
   if (value === undefined || value === null || value === '') return {};
@@ -37,10 +37,10 @@ function parsed(text: string): Json {
   }
 }
 
-/** Short enough for every API: OpenAI takes at most 40 characters. */
+/** Short enough for every API: OpenAI allows 40 characters. */
 const derivedId = (source: string): string => `call_${sha256(source).slice(0, 24)}`;
 
-/** The id that each call is shown by: its own where that fits and is free, else one derived from it. */
+/** The id that the model sees: its own if that fits and is free, else a derived one. */
 export function shownIds<C extends CallRequest>(calls: readonly C[], fits: RegExp): Map<C, string> {
   const ids = new Map<C, string>();
   const taken = new Set<string>();
@@ -48,7 +48,7 @@ export function shownIds<C extends CallRequest>(calls: readonly C[], fits: RegEx
   for (const call of calls) {
     const { id } = call;
     let shown = fits.test(id) ? id : derivedId(id);
-    // The count goes on per id, so that a thousand calls of one id are not compared with each other.
+    // Counts on per id, so that a thousand calls with one id do not probe each other's ids.
     while (taken.has(shown)) {
       const next = (count.get(id) ?? 1) + 1;
       count.set(id, next);

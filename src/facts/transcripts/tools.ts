@@ -1,4 +1,4 @@
-/** The tools a model is offered, in the shape its API takes, whichever of the known shapes they were written in. */
+/** Converts tools of any known shape to the format of the model's API. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { isObject } from '../../kernel/index.js';
 import type { PromptFormat } from './model.js';
@@ -9,7 +9,7 @@ interface Tool {
   readonly schema: Json | undefined;
 }
 
-/** A name that comes again replaces the tool where it stands. */
+/** A repeated name replaces the earlier tool in place. */
 export function toolsFor(format: PromptFormat, lists: readonly (readonly Json[])[]): Json[] {
   const places = new Map<string, number>();
   const tools: Json[] = [];
@@ -22,7 +22,7 @@ export function toolsFor(format: PromptFormat, lists: readonly (readonly Json[])
   return tools;
 }
 
-/** Also of tools that the provider defines, which have a name and a shape of their own. */
+/** Provider-defined tools have a name too, in a shape of their own. */
 function nameOf(tool: Json): string | undefined {
   if (!isObject(tool)) return undefined;
   const name = isObject(tool.function) ? tool.function.name : tool.name;
@@ -33,7 +33,7 @@ function rendered(format: PromptFormat, given: Json): Json {
   if (!isObject(given)) return given;
   const isOpenai = given.type === 'function' && isObject(given.function);
   const isAnthropic = isObject(given.input_schema);
-  // What is in the shape asked for may hold more than the other shape knows of.
+  // Already in this format: may have members that a conversion would lose.
   if (format === 'openai' ? isOpenai : isAnthropic) return given as JsonObject;
   const tool = read(given as JsonObject);
   if (!tool) return given as JsonObject;
@@ -44,7 +44,7 @@ function rendered(format: PromptFormat, given: Json): Json {
     : { name: tool.name, ...about, input_schema: schema };
 }
 
-/** Nothing for a shape that is not known, such as a tool that the provider runs by itself. */
+/** Undefined for an unknown shape, such as a tool that the provider runs. */
 function read(tool: JsonObject): Tool | undefined {
   if (![undefined, 'function', 'custom'].includes(tool.type as string | undefined)) return undefined;
   const inner = isObject(tool.function) ? (tool.function as JsonObject) : tool;
@@ -52,7 +52,7 @@ function read(tool: JsonObject): Tool | undefined {
   return { name: inner.name, description: inner.description, schema: inner.parameters ?? inner.input_schema };
 }
 
-/** Anthropic refuses a schema that does not say it is of an object. */
+/** Anthropic refuses a schema without `type: object`. */
 function schemaOf({ schema }: Tool): JsonObject {
   if (!isObject(schema)) return { type: 'object', properties: {} };
   return { type: 'object', ...(schema as JsonObject) };

@@ -1,36 +1,36 @@
-/** Cards as a conversation: who said what, and each tool call together with its result. */
+/** Turns cards into a conversation: messages, and each tool call with its result. */
 import type { Json } from '../../kernel/contract.js';
 import { asList, isBlank, isObject } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import type { Card } from '../cards/model.js';
 import { type CallRequest, readCall } from './tool-calls.js';
 
-export interface ToolAnswer {
+interface ToolAnswer {
   readonly text: string;
   readonly failed: boolean;
 }
 
-export interface ShownCall extends CallRequest {
-  /** Null as long as there is none. */
+interface ShownCall extends CallRequest {
+  /** Null while there is none. */
   result: ToolAnswer | null;
 }
 
 export interface Message {
   readonly role: 'user' | 'assistant';
   readonly text: string;
-  /** Of an assistant alone. */
+  /** Only the assistant has calls. */
   readonly calls: ShownCall[];
 }
 
 export interface Transcript {
-  /** What system cards say, in their order. */
+  /** The texts of system cards, in order. */
   readonly system: readonly string[];
   readonly messages: readonly Message[];
 }
 
-type SeenCard = Pick<Card, 'card_id' | 'content' | 'tool_calls' | 'tool_call_id' | 'metadata'>;
+export type HydratedCard = Pick<Card, 'card_id' | 'content' | 'tool_calls' | 'tool_call_id' | 'metadata'>;
 
-/** A result that no call before it waits for; a later call may still claim it. */
+/** A result without an earlier call that waits for it; a later call may still claim it. */
 interface Stray {
   readonly id: string | null;
   readonly answer: ToolAnswer;
@@ -40,17 +40,17 @@ interface Stray {
 interface Draft {
   readonly system: string[];
   readonly entries: (Message | Stray)[];
-  /** The assistant's message that calls join, until something else is said. */
+  /** The assistant message that further calls join, until another message follows. */
   open: Message | null;
-  /** Calls without a result by id (an id that was called stays), and by all that they are. */
+  /** Calls without a result, by id (an id stays once it was called) and by exactKey. */
   readonly waiting: Map<string, ShownCall[]>;
   readonly waitingExactly: Set<string>;
-  /** The first results of ids that were not called yet. */
+  /** The first result of each id that was not called yet. */
   readonly early: Map<string, Stray>;
 }
 
-/** Records, and what goes elsewhere: into the tools, or into the system prompt by other ways. */
-const notSaid = new Set<Json | undefined>([
+/** Types that are no messages: records, and content that goes into the tools or the system prompt elsewhere. */
+const NOT_MESSAGES = new Set<Json | undefined>([
   'meta.parent_pointer',
   'sys.profile',
   'sys.rendered_prompt',
@@ -58,7 +58,7 @@ const notSaid = new Set<Json | undefined>([
   'task.result_fields',
 ]);
 
-export function transcriptOf(cards: readonly SeenCard[]): Transcript {
+export function transcriptOf(cards: readonly HydratedCard[]): Transcript {
   const draft: Draft = {
     system: [],
     entries: [],
@@ -67,7 +67,7 @@ export function transcriptOf(cards: readonly SeenCard[]): Transcript {
     waitingExactly: new Set(),
     early: new Map(),
   };
-  for (const card of cards) if (!notSaid.has(card.metadata.type)) addCard(draft, card);
+  for (const card of cards) if (!NOT_MESSAGES.has(card.metadata.type)) addCard(draft, card);
   claimStrays(draft);
   const messages = draft.entries
     .filter((entry) => !('answer' in entry && entry.claimed))
@@ -78,8 +78,8 @@ export function transcriptOf(cards: readonly SeenCard[]): Transcript {
 
 export const callsIn = (messages: readonly Message[]): ShownCall[] => messages.flatMap(({ calls }) => calls);
 
-/** A call and a result are what they are by type: in a model's API nobody but the assistant and the tool can send them. */
-function addCard(draft: Draft, card: SeenCard): void {
+/** Calls and results go by type, whatever their role: model APIs take them only from the assistant and the tool. */
+function addCard(draft: Draft, card: HydratedCard): void {
   const { type, role } = card.metadata;
   if (type === 'tool.call') addCalls(draft, card);
   else if (type === 'tool.result' || role === 'tool') addResult(draft, card);
@@ -95,16 +95,16 @@ function say(draft: Draft, role: Message['role'], text: string): Message {
   return message;
 }
 
-function addAssistant(draft: Draft, { card_id, content, tool_calls }: SeenCard): void {
+function addAssistant(draft: Draft, { card_id, content, tool_calls }: HydratedCard): void {
   const listed = asList(tool_calls);
   const calls = listed.map((call, i) => readCall(call, null, `${card_id}/${i}`));
-  // What cannot be read as a call is still something the assistant wrote.
+  // An unreadable call is still text of the assistant.
   const rest = listed.filter((_, i) => !calls[i]).map(canonical);
   say(draft, 'assistant', [textOf(content), ...rest].filter((text) => !isBlank(text)).join('\n'));
   for (const call of calls) if (call) addCall(draft, call);
 }
 
-function addCalls(draft: Draft, { card_id, content, tool_call_id }: SeenCard): void {
+function addCalls(draft: Draft, { card_id, content, tool_call_id }: HydratedCard): void {
   const call = readCall(content, tool_call_id, card_id);
   if (call) addCall(draft, call);
   else say(draft, 'assistant', textOf(content));
@@ -113,7 +113,7 @@ function addCalls(draft: Draft, { card_id, content, tool_call_id }: SeenCard): v
 function addCall(draft: Draft, request: CallRequest): void {
   const { id } = request;
   const exactly = exactKey(request);
-  // A worker may write a call twice: with what the assistant said, and as a card of its own when it runs.
+  // A worker may write a call twice: with the assistant's message, and as its own card when it runs.
   if (draft.waitingExactly.has(exactly)) return;
   const call: ShownCall = { ...request, result: null };
   const waiting = draft.waiting.get(id);
@@ -125,7 +125,7 @@ function addCall(draft: Draft, request: CallRequest): void {
 
 const exactKey = ({ id, name, input }: CallRequest): string => canonical([id, name, input]);
 
-/** A result may have come before its call, when boxes were put together. */
+/** Where boxes were concatenated, a result may precede its call. */
 function claimStrays({ early, waiting }: Draft): void {
   for (const [id, stray] of early) {
     const call = waiting.get(id)?.shift();
@@ -135,8 +135,8 @@ function claimStrays({ early, waiting }: Draft): void {
   }
 }
 
-/** Answers the last call of its id that waits: models may number their calls anew each time. */
-function addResult(draft: Draft, { content, tool_call_id: id, metadata }: SeenCard): void {
+/** Answers the last waiting call of its id: models may restart their call ids each time. */
+function addResult(draft: Draft, { content, tool_call_id: id, metadata }: HydratedCard): void {
   draft.open = null;
   const answer = { text: textOf(content), failed: metadata.type === 'tool.result' && hasFailed(content) };
   const call = id === null ? undefined : draft.waiting.get(id)?.pop();
@@ -147,7 +147,7 @@ function addResult(draft: Draft, { content, tool_call_id: id, metadata }: SeenCa
   }
   const stray: Stray = { id, answer, claimed: false };
   draft.entries.push(stray);
-  // One that follows a call of its id is a second result, and no later call's.
+  // A result that follows a call of its id is a second one, and answers no later call.
   if (id !== null && !draft.waiting.has(id) && !draft.early.has(id)) draft.early.set(id, stray);
 }
 
@@ -159,7 +159,7 @@ const toMessage = ({ id, answer }: Stray): Message => ({
   calls: [],
 });
 
-/** Text as it is, nothing for no content, else canonical JSON. */
+/** A text as it is, '' for null, otherwise canonical JSON. */
 export function textOf(content: Json): string {
   if (content === null) return '';
   return typeof content === 'string' ? content : canonical(content);
@@ -167,7 +167,7 @@ export function textOf(content: Json): string {
 
 const PENDING = canonical({ status: 'pending', message: 'There is no result yet.' });
 
-/** What is shown as the result of a call: never empty, since every call needs one. */
+/** The shown result of a call: never empty, since every call needs one. */
 export function answerText(result: ToolAnswer | null): string {
   if (!result) return PENDING;
   return isBlank(result.text) ? '(empty)' : result.text;

@@ -1,18 +1,18 @@
 /**
- * The signs of vectors in memory, for SQLite: read once, then only what came since. What has gone stays until there is
- * much of it: whether a document may be seen is asked of the database each time.
+ * Cache of the sign bits of vectors, for SQLite: read once, then only new ones. Removed vectors stay until there are many;
+ * visibility is read from the database each time.
  */
 import { type Query, sql, type VectorSpace } from '../../driver/index.js';
 import type { Range } from '../postings.js';
 import { bitsFromText, distance } from './encoding.js';
 
-/** Of all tenants together: some 5 million documents of 384 dimensions, 1.3 million of 1,536. Of more, the newest count. */
+/** Of all tenants: about 5 million documents of 384 dimensions, 1.3 million of 1,536. Beyond that only the newest. */
 const MAX_BYTES = 256 * 1024 * 1024;
-const AT_A_TIME = 5000;
-/** So many may be gone before all is read anew, or a quarter if that is more. */
-const MAX_GONE = 1000;
+const PAGE = 5000;
+/** Number of removed vectors after which the table is rebuilt, or a quarter of its size if that is more. */
+const MAX_REMOVED = 1000;
 
-/** Documents with their bits, in the order in which they got them. */
+/** Documents with their bits, in insertion order. */
 export class BitTable {
   readonly words: number;
   readonly #max: number;
@@ -39,7 +39,7 @@ export class BitTable {
     this.size++;
   }
 
-  /** Twice as much, up to the limit; then an eighth, the oldest, gives way. */
+  /** Doubles the capacity up to the limit; then drops the oldest eighth. */
   #makeRoom(): void {
     const room = Math.min(this.#max, 2 * this.#docs.length);
     if (room > this.#docs.length) {
@@ -56,38 +56,38 @@ export class BitTable {
     this.size -= gone;
   }
 
-  /** The nearest, up to a limit; of equals the newer. */
+  /** The nearest documents, of equals the newest first. */
   nearest(bits: Uint32Array, { from, to }: Range, limit: number): number[] {
     const byDistance: number[][] = [];
     for (let i = 0; i < this.size; i++) {
       const doc_no = this.#docs[i]!;
       if (doc_no < from || doc_no > to) continue;
-      const far = distance(this.#bits, i * this.words, bits, 0, this.words);
-      const alike = byDistance[far];
-      if (alike) alike.push(doc_no);
-      else byDistance[far] = [doc_no];
+      const bitsApart = distance(this.#bits, i * this.words, bits, 0, this.words);
+      const equals = byDistance[bitsApart];
+      if (equals) equals.push(doc_no);
+      else byDistance[bitsApart] = [doc_no];
     }
     const found: number[] = [];
-    for (const alike of byDistance) {
-      if (!alike) continue;
+    for (const equals of byDistance) {
+      if (!equals) continue;
       if (found.length >= limit) break;
-      found.push(...alike.sort((a, b) => b - a).slice(0, limit - found.length));
+      found.push(...equals.sort((a, b) => b - a).slice(0, limit - found.length));
     }
     return found;
   }
 }
 
-/** The one that was asked for last is the last. */
+/** In order of last use. */
 const tables = new Map<string, BitTable>();
 
-/** The bits of a tenant, with all that this moment of the database has. */
+/** The bits of a tenant, complete as of this snapshot. */
 export async function bitTable(query: Query, store: string, space: VectorSpace): Promise<BitTable> {
   const { tenant, model, dimensions } = space;
   const name = JSON.stringify([store, tenant, model, dimensions]);
   const removed = await removedOf(query, tenant, model);
   let table = tables.get(name);
   tables.delete(name);
-  if (!table || removed - table.removed > Math.max(MAX_GONE, table.size / 4)) {
+  if (!table || removed - table.removed > Math.max(MAX_REMOVED, table.size / 4)) {
     table = new BitTable(dimensions, MAX_BYTES);
     table.removed = removed;
   }
@@ -96,13 +96,13 @@ export async function bitTable(query: Query, store: string, space: VectorSpace):
     const rows = await query.all<{ link_no: number; doc_no: number; bits: string }>(
       sql`SELECT link_no, doc_no, bits FROM vector_docs
           WHERE tenant_id = ${tenant} AND model = ${model} AND dimensions = ${dimensions} AND link_no > ${table.last_link}
-          ORDER BY link_no LIMIT ${AT_A_TIME}`,
+          ORDER BY link_no LIMIT ${PAGE}`,
     );
     for (const { doc_no, bits } of rows) table.add(doc_no, bits);
     if (rows.length > 0) table.last_link = rows.at(-1)!.link_no;
-    if (rows.length < AT_A_TIME) break;
+    if (rows.length < PAGE) break;
   }
-  forgetOthers(name);
+  evictOthers(name);
   return table;
 }
 
@@ -113,8 +113,8 @@ async function removedOf(query: Query, tenant: string, model: string): Promise<n
   return row?.removed ?? 0;
 }
 
-/** Those of tenants that were not asked about for longest, until the rest fits. */
-function forgetOthers(name: string): void {
+/** Drops the least recently used tables until the rest fits. */
+function evictOthers(name: string): void {
   let bytes = 0;
   for (const table of tables.values()) bytes += table.bytes;
   for (const [other, table] of tables) {

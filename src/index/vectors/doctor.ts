@@ -1,4 +1,4 @@
-/** The doctor's questions about vectors: they are there for what can be found, and for nothing else. */
+/** Doctor checks of vectors: exactly the searchable documents have them. */
 import { sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 

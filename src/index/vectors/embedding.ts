@@ -1,18 +1,18 @@
-/** Asks the embedder, for questions and for documents: within a time, checked, and counted. */
+/** Calls the embedder for questions and documents: with a timeout, checks and counters. */
 import { RuntimePart } from '../../engine/index.js';
 import { anySignal } from '../../kernel/index.js';
 import { type Embedder, EmbeddingFailure, type Vector } from '../../providers/index.js';
 import { normalised } from './encoding.js';
 
-/** A question is answered without its vector rather than later. */
+/** A search goes on without the vector rather than wait longer. */
 const QUESTION_MS = 2000;
-/** Of a batch, whatever the embedder tries in that time. */
+/** For a batch, retries of the embedder included. */
 const DOCUMENTS_MS = 45_000;
-/** Pages of one answer, and questions that are asked again, share a vector. */
+/** Pages of one answer and repeated questions share a vector. */
 const QUESTIONS_KEPT = 200;
-/** After so many questions in vain the endpoint is left alone for a while, so that not each one waits. */
+/** Circuit breaker: after this many failures in a row, questions skip the endpoint for a while. */
 const FAILURES_IN_A_ROW = 3;
-const LEFT_ALONE_MS = 10_000;
+const BREAK_MS = 10_000;
 
 export class Embedding {
   readonly embedder: Embedder;
@@ -20,17 +20,17 @@ export class Embedding {
   readonly #stopped = new AbortController();
   #dimensions: number | undefined;
   #inARow = 0;
-  #leftAloneUntil = Number.NEGATIVE_INFINITY;
+  #skipUntil = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #texts = 0;
-  #questionsInVain = 0;
+  #failedQuestions = 0;
 
   constructor(embedder: Embedder) {
     this.embedder = embedder;
     this.#dimensions = embedder.dimensions;
   }
 
-  /** Of its vectors, as soon as that is known. */
+  /** Known from the embedder, or from its first vectors. */
   get dimensions(): number | undefined {
     return this.#dimensions;
   }
@@ -39,12 +39,12 @@ export class Embedding {
     return Math.max(1, this.embedder.batch_size ?? 64);
   }
 
-  /** The vector of a question; undefined if there is none to be had in time. */
+  /** The vector of a question; undefined if there is none in time. */
   async question(text: string): Promise<Float32Array | undefined> {
     const known = this.#questions.get(text);
     if (known) return known;
-    if (performance.now() < this.#leftAloneUntil) {
-      this.#questionsInVain++;
+    if (performance.now() < this.#skipUntil) {
+      this.#failedQuestions++;
       return undefined;
     }
     try {
@@ -55,13 +55,13 @@ export class Embedding {
       this.#questions.set(text, vector);
       return vector;
     } catch {
-      this.#questionsInVain++;
-      if (++this.#inARow >= FAILURES_IN_A_ROW) this.#leftAloneUntil = performance.now() + LEFT_ALONE_MS;
+      this.#failedQuestions++;
+      if (++this.#inARow >= FAILURES_IN_A_ROW) this.#skipUntil = performance.now() + BREAK_MS;
       return undefined;
     }
   }
 
-  /** The vectors of these texts, undefined for one without a direction; an EmbeddingFailure says why there are none. */
+  /** The vectors of these texts, undefined for a zero vector. Throws EmbeddingFailure. */
   documents(texts: readonly string[]): Promise<(Float32Array | undefined)[]> {
     return this.#embed(texts, 'document', DOCUMENTS_MS);
   }
@@ -73,7 +73,7 @@ export class Embedding {
   ): Promise<(Float32Array | undefined)[]> {
     try {
       const signal = anySignal([AbortSignal.timeout(limit_ms), this.#stopped.signal]);
-      // An embedder may answer at once rather than by a promise, or throw before it gives one.
+      // An embedder may return a value instead of a promise, or throw synchronously.
       const work = Promise.resolve().then(() => this.embedder.embed(texts, { signal, kind }));
       const given = await orAborted(work, signal);
       const vectors = this.#checked(given, texts.length);
@@ -85,13 +85,14 @@ export class Embedding {
     }
   }
 
-  /** An embedder may be anyone's: what it gives is looked at, whatever it checks itself. */
+  /** Checks the vectors: an embedder may be third-party code. */
   #checked(given: unknown, count: number): (Float32Array | undefined)[] {
     if (!Array.isArray(given) || given.length !== count)
-      throw new EmbeddingFailure(`the embedder gave other than ${count} vectors`);
+      throw new EmbeddingFailure(`the embedder did not return ${count} vectors`);
     const dimensions = this.#dimensions ?? (given[0] as { length?: number } | undefined)?.length;
     const fits = (vector: unknown) => isVector(vector) && vector.length === dimensions;
-    if (!given.every(fits)) throw new EmbeddingFailure('the embedder gave vectors that are none, or not of one length');
+    if (!given.every(fits))
+      throw new EmbeddingFailure('the embedder returned invalid vectors, or vectors of different lengths');
     this.#dimensions = dimensions;
     return (given as Vector[]).map(normalised);
   }
@@ -100,11 +101,11 @@ export class Embedding {
     return {
       embedder_texts: this.#texts,
       embedder_failures: this.#failures,
-      embedder_questions_in_vain: this.#questionsInVain,
+      embedder_questions_in_vain: this.#failedQuestions,
     };
   }
 
-  /** Lets go of what is under way. */
+  /** Aborts calls under way. */
   stop(): void {
     this.#stopped.abort();
   }
@@ -115,7 +116,7 @@ function isVector(value: unknown): value is Vector {
   return Array.isArray(value) && value.length > 0 && value.every((member) => typeof member === 'number');
 }
 
-/** Also an embedder that pays no regard to the signal keeps nobody waiting. */
+/** Stops waiting at the abort, even if the embedder ignores the signal. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {

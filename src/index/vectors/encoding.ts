@@ -1,6 +1,6 @@
-/** Vectors as they are kept: of length one, as text, and as the signs of their members for a first look. */
+/** Encodes unit vectors as text, and as sign bits for a first selection. */
 
-/** The same direction with length one; undefined for what has none. */
+/** The unit vector; undefined for a zero vector. */
 export function normalised(vector: ArrayLike<number>): Float32Array | undefined {
   let squares = 0;
   for (let i = 0; i < vector.length; i++) squares += vector[i]! * vector[i]!;
@@ -9,14 +9,14 @@ export function normalised(vector: ArrayLike<number>): Float32Array | undefined 
   return Float32Array.from(vector, (member) => member / length);
 }
 
-/** How alike two of length one are: 1 for the same direction, 0 for nothing in common. */
+/** Cosine similarity of unit vectors. */
 export function similarity(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
   return sum;
 }
 
-/** Little-endian, whatever the machine, in base64: the drivers carry texts and numbers. */
+/** Base64 of little-endian floats: the drivers carry texts and numbers. */
 export function vectorToText(vector: Float32Array): string {
   const bytes = Buffer.alloc(4 * vector.length);
   for (let i = 0; i < vector.length; i++) bytes.writeFloatLE(vector[i]!, 4 * i);
@@ -30,7 +30,7 @@ export function vectorFromText(text: string): Float32Array {
   return vector;
 }
 
-/** A bit for each member, set where it is positive; the first is the lowest of the first word. */
+/** One bit per member, set if it is positive; the first is the lowest bit of the first word. */
 export function signBits(vector: Float32Array): Uint32Array {
   const words = new Uint32Array(Math.ceil(vector.length / 32));
   vector.forEach((member, i) => {
@@ -39,7 +39,7 @@ export function signBits(vector: Float32Array): Uint32Array {
   return words;
 }
 
-/** In base64, as SQLite keeps them. */
+/** Base64, for SQLite. */
 export function bitsToText(words: Uint32Array): string {
   const bytes = Buffer.alloc(4 * words.length);
   for (let i = 0; i < words.length; i++) bytes.writeUInt32LE(words[i]!, 4 * i);
@@ -51,11 +51,11 @@ export function bitsFromText(text: string, into: Uint32Array, at: number): void 
   for (let i = 0; 4 * i + 3 < bytes.length; i++) into[at + i] = bytes.readUInt32LE(4 * i);
 }
 
-/** As zeros and ones, which PostgreSQL reads as a string of bits. */
+/** Zeros and ones, which PostgreSQL reads as a bit string. */
 export const bitsAsDigits = (vector: Float32Array): string =>
   Array.from(vector, (member) => (member > 0 ? '1' : '0')).join('');
 
-/** In how many bits the words at these places differ. */
+/** Hamming distance of `words` words from these offsets on. */
 export function distance(a: Uint32Array, from_a: number, b: Uint32Array, from_b: number, words: number): number {
   let sum = 0;
   for (let i = 0; i < words; i++) {

@@ -1,23 +1,22 @@
-/** Keeps an index of the vectors of tenants that have many, where the database can; made in the background. */
+/** Builds vector indexes in the background for tenants with many vectors, where the database supports them. */
 import type { Driver, IndexedVectors, VectorIndexes, VectorSpace, VectorTable } from '../../driver/index.js';
 import { RuntimePart } from '../../engine/index.js';
 
-/** What the indexes are over. */
 export const VECTOR_TABLE: VectorTable = { name: 'vector_docs', bits: 'bits' };
-/** Fewer are compared one by one in less time than an index takes. */
+/** Document count above which a tenant gets a vector index: below it, comparing all is faster. */
 export const INDEXED_FROM = 20_000;
-/** How often it is looked what the database has: it may be installed or taken away, and an index made by another or dropped. */
+/** Poll interval: the extension may be installed or removed, an index built by another process or dropped. */
 const LOOK_MS = 10_000;
-/** While another process makes one, or there are as many as may be. */
+/** Wait while another process builds an index, or the maximum number exists. */
 const OTHERS_MS = 30_000;
-/** After one that could not be made: it is not tried again, and does not keep others from being made. */
+/** Wait before a failed index is tried again; does not delay others. */
 const FAILED_MS = 600_000;
 const MAX_FAILED = 1000;
 
 export interface VectorOperators {
-  /** Where they are; quoted. */
+  /** The schema of the operators, quoted. */
   readonly schema: string;
-  /** Of so many documents, an index is worth asking. */
+  /** Document count from which an index is used. */
   readonly from: number;
 }
 
@@ -40,12 +39,12 @@ export class VectorIndexing {
     this.#from = from;
   }
 
-  /** What the nearest are found by, if the database has it. */
+  /** The vector operators, if the database has them. */
   get operators(): VectorOperators | undefined {
     return this.#seen && { schema: this.#seen.schema, from: this.#from };
   }
 
-  /** Every so often. Who asks in the meantime waits for the same look. */
+  /** Polls the database once per interval; concurrent callers share the poll. */
   look(): Promise<void> {
     if (this.#indexes && !this.#stopped && performance.now() >= this.#looked + LOOK_MS) {
       this.#looked = Number.POSITIVE_INFINITY;
@@ -58,17 +57,17 @@ export class VectorIndexing {
     try {
       this.#seen = await indexes.look(VECTOR_TABLE);
     } catch {
-      // Whatever it was, the next look tells.
+      // The next poll tells.
     }
     this.#looked = performance.now();
   }
 
-  /** They seem to be gone: until they are seen again, all are compared. */
+  /** The operators seem to be removed: compare all vectors until the next poll finds them. */
   forget(): void {
     this.#seen = undefined;
   }
 
-  /** Sees to it that there is an index, if there are that many; does not wait for it. */
+  /** Starts to build the index of a tenant with enough documents; does not wait for it. */
   keep(space: VectorSpace, docs: number): void {
     const seen = this.#seen;
     if (!this.#indexes || !seen || docs < this.#from || seen.has(space)) return;
@@ -78,8 +77,8 @@ export class VectorIndexing {
     this.#making = this.#indexes
       .index(VECTOR_TABLE, seen.schema, space)
       .then(
-        (isThere) => {
-          if (isThere) this.#looked = Number.NEGATIVE_INFINITY;
+        (exists) => {
+          if (exists) this.#looked = Number.NEGATIVE_INFINITY;
           else this.#notBefore = performance.now() + OTHERS_MS;
         },
         () => {

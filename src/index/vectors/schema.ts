@@ -1,12 +1,12 @@
-/** Vectors of what can be searched, for stores with an embedder. */
+/** Vectors of search documents, for stores with an embedder. */
 import type { SchemaPart } from '../../driver/index.js';
 
 /**
- * A document that loses its terms loses its vector in the same statement, and the vector itself goes with the last document
- * that has it: so whatever erases content erases this as well, and no code can forget to.
+ * Triggers, so that no code that erases content can forget its vector: a document that loses its terms loses its vector
+ * in the same statement, and a vector is deleted with the last document that has it.
  */
 const SQLITE = [
-  // Overwritten in place before it is deleted: when pages are put together anew, they take along what they hold.
+  // Overwritten before it is deleted: a page merge copies deleted content along.
   `CREATE TRIGGER vector_doc_gone AFTER UPDATE OF terms ON search_docs
     WHEN old.terms IS NOT NULL AND new.terms IS NULL BEGIN
     UPDATE vector_docs SET bits = hex(zeroblob(length(bits) / 2))
@@ -27,8 +27,8 @@ const SQLITE = [
 ];
 
 const POSTGRES = [
-  // The row of the vector is locked before it is asked who else has it: whoever links to it locks it as well, so that
-  // the question, being a statement of its own, sees their link.
+  // Locks the vector before the check for other links: writers of links lock it too, so that the check, a statement of
+  // its own, sees their links.
   `CREATE FUNCTION vector_doc_gone() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
     gone record;
@@ -52,8 +52,8 @@ const POSTGRES = [
 export const vectorSchema: SchemaPart = {
   tables: ['vectors', 'vector_docs', 'vector_progress'],
   statements: ({ dialect, id, int, table, compact }) => [
-    // Once for each text and model. content_hash: keyed from the start, so that no guess can be checked by it.
-    // vector: of length one, as base64 of 32-bit numbers. Numbered, so that SQLite only ever appends to the table.
+    // One row per text and model. content_hash: keyed, so that it confirms no guess. vector: a unit vector, as base64 of
+    // 32-bit floats. vector_no: SQLite only appends to the table.
     `CREATE TABLE vectors (
       ${dialect === 'sqlite' ? 'vector_no INTEGER PRIMARY KEY AUTOINCREMENT,' : ''}
       tenant_id ${id} NOT NULL,
@@ -62,8 +62,8 @@ export const vectorSchema: SchemaPart = {
       vector TEXT NOT NULL
       ${dialect === 'sqlite' ? '' : ', PRIMARY KEY (tenant_id, model, content_hash)'}
     ) ${table}`,
-    // What became of each document: its vector with the signs of that, or how often none could be made and when it is
-    // tried again (never, if that is null). link_no rises, so that what came since is read by it.
+    // One row per document: its vector and sign bits, or the number of failed attempts and when to retry (null: never).
+    // link_no rises, so that caches read new rows by it.
     `CREATE TABLE vector_docs (
       ${dialect === 'sqlite' ? 'link_no INTEGER PRIMARY KEY AUTOINCREMENT,' : ''}
       tenant_id ${id} NOT NULL,
@@ -84,8 +84,8 @@ export const vectorSchema: SchemaPart = {
       : []),
     `CREATE INDEX vector_docs_by_hash ON vector_docs (tenant_id, model, content_hash) WHERE content_hash IS NOT NULL`,
     'CREATE INDEX vector_docs_to_retry ON vector_docs (tenant_id, model, retry_at) WHERE retry_at IS NOT NULL',
-    // Up to which document all were looked at since all was indexed anew last, who is at it, and until when. removed: how
-    // many have gone, so that whoever keeps them in memory knows.
+    // Progress since the last reindexing, and the lease of the process that makes vectors. removed: the number of removed
+    // vectors, for caches.
     `CREATE TABLE vector_progress (
       tenant_id ${id} NOT NULL,
       model ${id} NOT NULL,

@@ -1,42 +1,46 @@
-/** vectors, vector_docs and vector_progress: what has a vector, what still needs one, and who makes them. */
+/** vectors, vector_docs and vector_progress: documents with and without vectors, and the lease of their maker. */
 import { byDialect, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 import type { IndexedType } from '../../kernel/index.js';
 
-/** A document that has no vector of a model. */
+/** A document without a vector of a model. */
 export interface Lacking {
   readonly doc_no: number;
   readonly entity_type: IndexedType;
   readonly content_id: string;
   readonly name: string | null;
   readonly speaker: string | null;
-  /** How often it was tried. */
+  /** Failed attempts. */
   readonly attempts: number;
 }
 
 const COLUMNS: Sql = sql`d.doc_no, d.entity_type, d.content_id, d.name, d.speaker`;
 
-/** Those between two numbers that were not looked at yet, in order. */
-export function lackingDocs(query: Query, model: string, after: number, to: number, limit: number): Promise<Lacking[]> {
-  return query.all<Lacking>(
+/** Documents of a range that were not tried yet, in order. */
+export const lackingDocs = (
+  query: Query,
+  model: string,
+  after: number,
+  to: number,
+  limit: number,
+): Promise<Lacking[]> =>
+  query.all(
     sql`SELECT ${COLUMNS}, 0 AS attempts FROM search_docs d
         WHERE d.tenant_id = ${TENANT} AND d.doc_no > ${after} AND d.doc_no <= ${to} AND d.terms IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM vector_docs v
             WHERE v.tenant_id = ${TENANT} AND v.doc_no = d.doc_no AND v.model = ${model})
         ORDER BY d.doc_no LIMIT ${limit}`,
   );
-}
 
-/** Those that are to be tried again. */
-export function docsToRetry(query: Query, model: string, now: number, limit: number): Promise<Lacking[]> {
-  return query.all<Lacking>(
+/** Documents whose retry time has come. */
+export const docsToRetry = (query: Query, model: string, now: number, limit: number): Promise<Lacking[]> =>
+  query.all(
     sql`SELECT ${COLUMNS}, v.attempts FROM vector_docs v CROSS JOIN search_docs d
         WHERE v.tenant_id = ${TENANT} AND v.model = ${model} AND v.retry_at IS NOT NULL AND v.retry_at <= ${now}
           AND d.tenant_id = ${TENANT} AND d.doc_no = v.doc_no AND d.terms IS NOT NULL
         ORDER BY v.retry_at LIMIT ${limit}`,
   );
-}
 
-/** The vectors that are there for these texts, by the hash. */
+/** The stored vectors of these texts, by hash. */
 export async function knownVectors(
   query: Query,
   model: string,
@@ -49,11 +53,11 @@ export async function knownVectors(
   return new Map(rows.map(({ content_hash, vector }) => [content_hash, vector]));
 }
 
-/** What came of an attempt at one document. */
+/** The outcome of an attempt for one document. */
 export interface Outcome {
   readonly doc_no: number;
   readonly attempts: number;
-  /** When it is tried again, if nothing came of it; null for never. */
+  /** When to retry after a failure; null for never. */
   readonly retry_at: number | null;
   readonly made: MadeVector | null;
 }
@@ -85,12 +89,12 @@ const docsTable: Table = {
 };
 
 /**
- * Stores what came of these, and says of how many; left out is what was erased meanwhile, or is just being, and what
- * another server was first with. Where two of them race for the same row all the same, the driver runs one again.
+ * Stores outcomes and returns how many. Skips documents that were erased in the meantime or are being erased, and those
+ * that another server has stored. If two servers still race for a row, the driver runs one again.
  */
 export async function storeOutcomes(tx: Tx, model: string, outcomes: readonly Outcome[]): Promise<number> {
   const doc_nos = outcomes.map(({ doc_no }) => doc_no);
-  // Locked, so that an erasure that comes now waits and finds the vector; never waited for, so that nobody waits in turn.
+  // Locked, so that an erasure waits and then finds the vector; SKIP LOCKED, so that no deadlock can arise.
   const rows = await tx.all<{ doc_no: number }>(
     sql`SELECT d.doc_no FROM search_docs d
         WHERE d.tenant_id = ${TENANT} AND d.doc_no = ANY(${doc_nos}) AND d.terms IS NOT NULL
@@ -98,15 +102,12 @@ export async function storeOutcomes(tx: Tx, model: string, outcomes: readonly Ou
             AND v.model = ${model} AND v.content_hash IS NOT NULL)
         ${byDialect({ sqlite: sql``, postgres: sql`FOR UPDATE OF d SKIP LOCKED` })}`,
   );
-  const there = new Set(rows.map(({ doc_no }) => doc_no));
-  const kept = outcomes.filter(({ doc_no }) => there.has(doc_no));
+  const found = new Set(rows.map(({ doc_no }) => doc_no));
+  const kept = outcomes.filter(({ doc_no }) => found.has(doc_no));
   if (kept.length === 0) return 0;
-  await storeVectors(
-    tx,
-    model,
-    kept.flatMap(({ made }) => made ?? []),
-  );
-  // Anew, and not in the place of what was there: whoever keeps them in memory reads on by their numbers.
+  const made = kept.flatMap((outcome) => outcome.made ?? []);
+  await storeVectors(tx, model, made);
+  // Deleted and inserted, not updated: caches read new rows by link_no.
   await tx.send(
     sql`DELETE FROM vector_docs WHERE tenant_id = ${TENANT} AND doc_no = ANY(${kept.map(({ doc_no }) => doc_no)})
           AND model = ${model} AND content_hash IS NULL`,
@@ -127,7 +128,7 @@ export async function storeOutcomes(tx: Tx, model: string, outcomes: readonly Ou
   return kept.length;
 }
 
-/** Those that are there already are locked: an erasure of what else has them would take them away. */
+/** Locks the vectors that exist: an erasure of another document with the same text would delete them. */
 async function storeVectors(tx: Tx, model: string, made: readonly MadeVector[]): Promise<void> {
   const vectors = new Map(made.map((one) => [one.content_hash, one.vector]));
   const rows = await tx.all<{ content_hash: string }>(
@@ -155,17 +156,15 @@ export async function readProgress(query: Query, model: string): Promise<Progres
   return row && { generation: Number(row.generation), position: Number(row.position) };
 }
 
-/** Goes on to a position; one of a later indexing counts whatever there was. */
-export function noteVectorProgress(tx: Tx, model: string, progress: Progress): Promise<void> {
-  const { generation, position } = progress;
-  return tx.send(
+/** Advances to a position; a later generation always counts. */
+export const noteVectorProgress = (tx: Tx, model: string, { generation, position }: Progress): Promise<void> =>
+  tx.send(
     sql`UPDATE vector_progress SET generation = ${generation}, position = ${position}
         WHERE tenant_id = ${TENANT} AND model = ${model}
           AND (generation < ${generation} OR (generation = ${generation} AND position < ${position}))`,
   );
-}
 
-/** Takes the making of a tenant's vectors, or keeps it; false while another holds it. */
+/** Takes or renews the lease on making a tenant's vectors; false while another process holds it. */
 export async function takeVectors(tx: Tx, model: string, holder: string, now: number, until: number): Promise<boolean> {
   const taken = await tx.run(
     sql`INSERT INTO vector_progress (tenant_id, model, generation, position, holder, held_until, removed)
@@ -176,14 +175,13 @@ export async function takeVectors(tx: Tx, model: string, holder: string, now: nu
   return taken > 0;
 }
 
-export function leaveVectors(tx: Tx, model: string, holder: string): Promise<void> {
-  return tx.send(
+export const leaveVectors = (tx: Tx, model: string, holder: string): Promise<void> =>
+  tx.send(
     sql`UPDATE vector_progress SET held_until = 0
         WHERE tenant_id = ${TENANT} AND model = ${model} AND holder = ${holder}`,
   );
-}
 
-/** How many documents that can be found were not looked at yet. */
+/** The number of searchable documents that were not tried yet. */
 export const countLacking = (model: string): Sql =>
   sql`SELECT COUNT(*) AS lacking FROM search_docs d
       WHERE d.tenant_id = ${TENANT} AND d.terms IS NOT NULL

@@ -91,7 +91,8 @@ const cards: Pager = async (query, { after, limit, now }, index_key) => {
         ? version && versionOf(index_key, card, version, learnedIn(version))
         : cardOf(index_key, card, metadata);
     const { card_id, author_id, created_at, expires_at, held_by } = card;
-    contents.push({ content_id: card_id, doc: newDoc(doc, card_id, author_id, created_at, expires_at, held_by)[0] });
+    const [made] = newDoc(doc, { content_id: card_id, agent_id: author_id, created_at, expires_at, held_by });
+    contents.push({ content_id: card_id, doc: made });
   }
   return { contents, next: rows.length < limit ? null : rows.at(-1)!.card_id };
 };
@@ -187,9 +188,10 @@ const packets: Pager = async (query, { after, limit }, index_key) => {
     if (row.envelope === null) continue;
     await giveWay();
     const packet = JSON.parse(row.envelope) as PacketInput;
+    const { packet_id: content_id, agent: agent_id, timestamp: created_at, expires_at } = row;
     const doc = packetDoc(row, measurePacket(index_key, packet));
-    const [made] = newDoc(doc, row.packet_id, row.agent, row.timestamp, row.expires_at, null);
-    contents.push({ content_id: row.packet_id, doc: made });
+    const [made] = newDoc(doc, { content_id, agent_id, created_at, expires_at, held_by: null });
+    contents.push({ content_id, doc: made });
   }
   return { contents, next: rows.length < limit ? null : String(rows.at(-1)!.seq) };
 };

@@ -1,23 +1,24 @@
 /**
- * The documents of a tenant that has few, kept in memory: read once, then only what came since. They are added and emptied,
- * and never change; whether what is kept is all there is, is asked of the database each time.
+ * Cache of all documents of a small tenant: read once, then only new ones. Documents are added and blanked, never changed;
+ * each search asks the database whether the cache is complete.
  */
 import { byDialect, type Query, type Sql, sql, TENANT } from '../driver/index.js';
 import { givingWay } from '../kernel/index.js';
-import { FEATURE_COLUMNS, type FeatureRow, type Features, KEPT_MS } from './features.js';
+import { CACHE_MS, FEATURE_COLUMNS, type FeatureRow, type Features } from './features.js';
+import type { Extent } from './postings.js';
 
-/** A tenant with more is asked of the database. */
+/** A tenant with more documents is searched in the database. */
 const MAX_DOCS = 1900;
-/** The same for one whose documents are long: characters of terms, all together. */
+/** The same limit for long documents: characters of all terms. */
 const MAX_CHARACTERS = 2_000_000;
 const MAX_TENANTS = 16;
 const CODE_LENGTH = 7;
-/** So many documents of all tenants are gone through for new ones; else the tenant's own are. */
-const FEW_NEW = 500;
-/** So many are read at once, and so many new ones are added to what is kept; with more all is read anew. */
-const AT_A_TIME = 500;
-/** Of so many it is looked whether others are to have their turn. */
-const MANY = 64;
+/** Up to this many new numbers of all tenants are scanned; beyond that, the tenant's own documents. */
+const MAX_SCANNED = 500;
+/** Page size on PostgreSQL, and the maximum of new documents that are added: with more the cache is rebuilt. */
+const PAGE = 500;
+/** Documents between two cooperative yields. */
+const YIELD_AFTER = 64;
 
 export interface KeptDoc extends Features {
   readonly entity_type: string;
@@ -29,39 +30,33 @@ export interface Kept {
   readonly generation: number;
   last: number;
   docs: number;
-  /** Tells which there are, where they are not committed in order. */
+  /** Identifies the set of documents, where numbers are not committed in order. */
   mark: string;
   characters: number;
   readonly byNumber: Map<number, KeptDoc>;
-  /** Of each term, the documents that have it, the oldest first. */
+  /** Posting lists, oldest first. */
   readonly byTerm: Map<string, number[]>;
   readonly byScope: Map<string, Map<number, KeptDoc>>;
 }
 
-export interface Extent {
-  readonly last: number;
-  readonly docs: number;
-  readonly generation: number;
-}
-
-/** Whose documents, and whether they are committed in the order of their numbers. */
+/** `in_order`: documents are committed in the order of their numbers. */
 export interface KeptTenant {
   readonly tenant: string;
   readonly store: string;
   readonly in_order: boolean;
 }
 
-const known = new Map<string, Kept>();
-let forgetting: NodeJS.Timeout | undefined;
+const cache = new Map<string, Kept>();
+let clearing: NodeJS.Timeout | undefined;
 
-function forgetAll(): void {
-  known.clear();
-  forgetting = undefined;
+function clearCache(): void {
+  cache.clear();
+  clearing = undefined;
 }
 
 const nameOf = ({ store, tenant }: KeptTenant): string => `${store} ${tenant}`;
 
-/** What tells whether all is kept still, where that takes a question: it can be asked ahead. */
+/** Tells whether a cache is complete, where numbers are not committed in order; can be read ahead. */
 export interface Marks {
   readonly last: number;
   readonly all: string;
@@ -69,14 +64,14 @@ export interface Marks {
 }
 
 export async function marksAhead(query: Query, whose: KeptTenant): Promise<Marks | undefined> {
-  const kept = whose.in_order ? undefined : known.get(nameOf(whose));
+  const kept = whose.in_order ? undefined : cache.get(nameOf(whose));
   return kept && !isTooMuch(kept) ? marksOf(query, kept.last) : undefined;
 }
 
-/** Of such a tenant it is only remembered that it is one, until it has fewer documents. */
+/** The cache of such a tenant stays empty until it has fewer documents. */
 const isTooMuch = ({ characters }: Kept): boolean => characters > MAX_CHARACTERS;
 
-/** All that a tenant has at this moment; undefined where that is too much. */
+/** All documents of a tenant at this moment; undefined if there are too many. */
 export async function keptDocs(
   query: Query,
   whose: KeptTenant,
@@ -85,13 +80,14 @@ export async function keptDocs(
 ): Promise<Kept | undefined> {
   if (extent.docs > MAX_DOCS) return undefined;
   const name = nameOf(whose);
-  const before = known.get(name);
-  const isKept = before && (await broughtUp(query, whose, before, extent, marks));
-  const kept = isKept ? before : await load(query, whose, extent);
-  known.delete(name);
-  known.set(name, kept);
-  if (!forgetting) forgetting = setTimeout(forgetAll, KEPT_MS).unref();
-  if (known.size > MAX_TENANTS) known.delete(known.keys().next().value!);
+  const cached = cache.get(name);
+  const isCurrent = cached && (await update(query, whose, cached, extent, marks));
+  const kept = isCurrent ? cached : await load(query, whose, extent);
+  // Deleted and set again: the least recently used is first.
+  cache.delete(name);
+  cache.set(name, kept);
+  if (!clearing) clearing = setTimeout(clearCache, CACHE_MS).unref();
+  if (cache.size > MAX_TENANTS) cache.delete(cache.keys().next().value!);
   return isTooMuch(kept) ? undefined : kept;
 }
 
@@ -99,17 +95,16 @@ type Row = [...FeatureRow, entity_type: string, expires_at: number | null, held_
 
 const COLUMNS: Sql = sql`${FEATURE_COLUMNS}, d.entity_type, d.expires_at, d.held_by`;
 
-/** Those behind a number, in order; on PostgreSQL so many at a time, since they are read on the event loop. */
+/** Documents after a number, in order; on PostgreSQL in pages, since they are parsed on the event loop. */
 async function read(query: Query, after: number, last: number): Promise<Row[]> {
-  const table =
-    last - after < FEW_NEW ? sql`search_docs d NOT INDEXED` : sql`search_docs d INDEXED BY search_docs_by_content`;
+  const index = last - after < MAX_SCANNED ? sql`NOT INDEXED` : sql`INDEXED BY search_docs_by_content`;
   const row = await query.get<{ list: string | null }>(
     byDialect({
-      sqlite: sql`SELECT json_group_array(json_array(${COLUMNS})) AS list FROM (SELECT * FROM ${table}
+      sqlite: sql`SELECT json_group_array(json_array(${COLUMNS})) AS list FROM (SELECT * FROM search_docs d ${index}
         WHERE d.tenant_id = ${TENANT} AND d.doc_no > ${after} AND d.terms IS NOT NULL ORDER BY d.doc_no) d`,
       postgres: sql`SELECT json_agg(json_build_array(${COLUMNS}))::text AS list FROM (SELECT * FROM search_docs d
         WHERE d.tenant_id = ${TENANT} AND d.doc_no > ${after} AND d.terms IS NOT NULL
-        ORDER BY d.doc_no LIMIT ${AT_A_TIME}) d`,
+        ORDER BY d.doc_no LIMIT ${PAGE}) d`,
     }),
   );
   return JSON.parse(row?.list ?? '[]') as Row[];
@@ -130,22 +125,22 @@ async function load(query: Query, whose: KeptTenant, extent: Extent): Promise<Ke
     const rows = await read(query, after, Number.MAX_SAFE_INTEGER);
     for (const row of rows) {
       add(kept, row);
-      if (++count % MANY === 0) await giveWay();
+      if (++count % YIELD_AFTER === 0) await giveWay();
     }
     after = rows.at(-1)?.[0] ?? after;
     if (isTooMuch(kept)) {
       for (const some of [kept.byNumber, kept.byTerm, kept.byScope]) some.clear();
       return kept;
     }
-    if (whose.in_order || rows.length < AT_A_TIME) {
+    if (whose.in_order || rows.length < PAGE) {
       if (!whose.in_order) kept.last = after;
       return kept;
     }
   }
 }
 
-/** Adds what came since. False when some of it went: which, only the database knows. */
-async function broughtUp(
+/** Adds new documents. False if some were blanked: only the database knows which. */
+async function update(
   query: Query,
   whose: KeptTenant,
   kept: Kept,
@@ -154,7 +149,7 @@ async function broughtUp(
 ): Promise<boolean> {
   if (kept.generation !== extent.generation) return false;
   if (isTooMuch(kept)) return kept.docs <= extent.docs;
-  if (!whose.in_order) return broughtUpAnywhere(query, kept, extent, marks);
+  if (!whose.in_order) return updateUnordered(query, kept, extent, marks);
   if (kept.last === extent.last) return kept.docs === extent.docs;
   const rows = await read(query, kept.last, extent.last);
   if (kept.docs + rows.length !== extent.docs) return false;
@@ -164,15 +159,15 @@ async function broughtUp(
   return true;
 }
 
-/** The same where numbers are not committed in their order: one may come between others while another goes. */
-async function broughtUpAnywhere(query: Query, kept: Kept, extent: Extent, ahead: Marks | undefined): Promise<boolean> {
+/** `update` where numbers are not committed in order: one may appear between others while another is blanked. */
+async function updateUnordered(query: Query, kept: Kept, extent: Extent, ahead: Marks | undefined): Promise<boolean> {
   const { last, mark } = kept;
   const marks = ahead?.last === last ? ahead : await marksOf(query, last);
   if (marks.up_to !== mark || kept.mark !== mark) return false;
   if (marks.all === mark) return true;
   const rows = await read(query, last, extent.last);
-  // Another search may have added them meanwhile.
-  if (rows.length === 0 || rows.length >= AT_A_TIME || kept.mark !== mark) return false;
+  // Another search may have added them in the meantime.
+  if (rows.length === 0 || rows.length >= PAGE || kept.mark !== mark) return false;
   for (const row of rows) add(kept, row);
   kept.last = rows.at(-1)![0];
   kept.docs = extent.docs;
@@ -180,7 +175,7 @@ async function broughtUpAnywhere(query: Query, kept: Kept, extent: Extent, ahead
   return true;
 }
 
-/** How many documents there are, up to one and in all, with sums that tell sets of as many apart. */
+/** Counts of documents, up to a number and in all, with sums that distinguish sets of equal size. */
 async function marksOf(query: Query, last: number): Promise<Marks> {
   const mark = sql`COUNT(*) || ' ' || COALESCE(SUM(doc_no), 0) || ' ' || COALESCE(SUM(hashint8(doc_no)), 0)`;
   const row = await query.get<{ all: string; up_to: string }>(
@@ -190,7 +185,7 @@ async function marksOf(query: Query, last: number): Promise<Marks> {
   return { last, ...row! };
 }
 
-/** Member by member: what is made by spreading is read several times slower, and there are hundreds to a search. */
+/** Member by member: spread objects are several times slower to read, and a search reads hundreds. */
 const docOf = (row: Row): KeptDoc => ({
   doc_no: row[0],
   scope_id: row[1],
