@@ -177,7 +177,7 @@ const FIXED = [
   ['facts/cards', 'MAX_BATCH_IDS', number, 'different ids in one batch read'],
   ['facts/packets', 'LINEAGE_LIMIT', number, 'packets in one walk along a lineage'],
   ['memory/scopes', 'MAX_STATE_BYTES', bytes, '`context_state` of a scope checkpoint'],
-  ['memory/edges', 'WALK_EDGES', number, 'edges in one walk'],
+  ['memory/edges', 'MAX_EDGES', number, 'edges in one traversal'],
   ['checkpoints/checkpoints', 'MAX_STATE_BYTES', bytes, 'snapshot of a checkpoint, as JSON'],
   ['checkpoints/checkpoints', 'MAX_ENTRIES', number, 'thoughts, messages or tool calls in a snapshot'],
   ['checkpoints/executions', 'MAX_BUNDLE_BYTES', bytes, 'exported bundle of an execution'],

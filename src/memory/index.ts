@@ -3,8 +3,8 @@ import './register.js';
 
 export { artifactNoun } from './artifacts/service.js';
 export { ENDS_OF_EDGE, endsAmong } from './edges/lookups.js';
-export { linkAll } from './edges/own-edges.js';
 export { insertEdges, linksOf, settleEdges } from './edges/store.js';
+export { linkAll } from './edges/system-edges.js';
 export { beyondAmong } from './entities/access.js';
 export * as notesService from './notes/service.js';
 export { noteNoun } from './notes/service.js';
@@ -30,8 +30,7 @@ export {
   type TreeDeletion,
   treeDeletions,
 } from './trajectories/ending-hooks.js';
-export { refuseFormerOwner } from './trajectories/former-owners.js';
-export { addFormerOwner, dropFormerOwner } from './trajectories/former-owners-store.js';
+export { addFormerOwner, dropFormerOwner, refuseFormerOwner } from './trajectories/former-owners.js';
 export { idsBelow } from './trajectories/removal-store.js';
 export type { FinalStatus } from './trajectories/rules.js';
 export * as trajectoriesService from './trajectories/service.js';

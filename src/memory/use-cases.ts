@@ -1,7 +1,7 @@
 /** The use cases of memory, by group and verb of the table of operations. */
 import * as artifacts from './artifacts/service.js';
 import * as edges from './edges/service.js';
-import * as edgeWalks from './edges/walks.js';
+import * as edgeTraversal from './edges/traversal.js';
 import * as notes from './notes/service.js';
 import * as scopeCheckpoints from './scopes/checkpoints.js';
 import * as scopeClosing from './scopes/closing.js';
@@ -9,9 +9,9 @@ import { artifactsOf, scopesOf } from './scopes/lists.js';
 import * as scopes from './scopes/service.js';
 import { batch } from './trajectories/batch.js';
 import { remove } from './trajectories/ending.js';
-import { update } from './trajectories/moves.js';
 import * as trajectories from './trajectories/service.js';
 import { tree } from './trajectories/tree.js';
+import { update } from './trajectories/updating.js';
 import { turnsOf } from './turns/lists.js';
 import * as turns from './turns/service.js';
 
@@ -21,5 +21,5 @@ export const useCases = {
   turns,
   artifacts,
   notes,
-  edges: { ...edges, ...edgeWalks },
+  edges: { ...edges, ...edgeTraversal },
 };

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import type { MemoryScope } from '#cairn/engine/access/model.js';
 import { accessTo, type MemoryAccess } from '#cairn/engine/contract.js';
-import { addFormerOwner, dropFormerOwner } from '#cairn/memory/trajectories/former-owners-store.js';
+import { addFormerOwner, dropFormerOwner } from '#cairn/memory/trajectories/former-owners.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { KINDS, type Kind, makeWorld, STANDINGS, type Standing, type World } from '../support/nouns/memory-world.js';
 import { followToNow, latestToken } from '../support/nouns/stream.js';

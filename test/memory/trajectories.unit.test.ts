@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { trajectoryStatus } from '#cairn/memory/trajectories/model.js';
 import { checkMove, isFinal, mayMove } from '#cairn/memory/trajectories/rules.js';
-import { depthFirst, reachedBy } from '#cairn/memory/trajectories/tree-order.js';
+import { depthFirst, withinLimit } from '#cairn/memory/trajectories/tree-order.js';
 
 const all = trajectoryStatus.options;
 
@@ -36,7 +36,7 @@ describe('the states of a trajectory', () => {
     };
     expect(refused(() => checkMove('t', 'Suspended', 'Completed'))).toMatchObject({
       code: 'STATE_CONFLICT',
-      message: 'trajectory t is Suspended and cannot become Completed: from there it goes to Active or Failed',
+      message: 'trajectory t is Suspended and cannot become Completed: it can become Active or Failed',
       details: { status: 'Suspended' },
     });
     expect(refused(() => checkMove('t', 'Failed', 'Active'))).toMatchObject({
@@ -84,8 +84,8 @@ describe('a tree of trajectories', () => {
       ['b', 3],
     ]);
     const reached = (limit: number) => {
-      const answer = reachedBy(placed, sizes, limit);
-      return [answer.reached.map(({ id }) => id).join(''), answer.complete];
+      const answer = withinLimit(placed, sizes, limit);
+      return [answer.included.map(({ id }) => id).join(''), answer.complete];
     };
     expect([1, 2, 3, 4, 7, 8, 9].map(reached)).toEqual([
       ['a', false],

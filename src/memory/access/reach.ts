@@ -1,4 +1,4 @@
-/** What an agent reaches of the memory hierarchy, as conditions: each for the name that its table has in lists. */
+/** The reach of an agent in the memory hierarchy, as SQL conditions on the table aliases that lists use. */
 import { join, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import {
   type ContainerReach,
@@ -10,8 +10,9 @@ import {
   type Worker,
   within,
 } from '../../engine/sql.js';
+import { selectIds } from '../rows.js';
 
-/** Whether a trajectory is the one that an agent was sent to work in, and that it has not given away since. */
+/** Whether an agent currently works in a trajectory and has not handed it off since. */
 const worksIn = ({ agent_id, current_trajectory_id }: Worker, trajectory: Sql): Sql =>
   current_trajectory_id === null
     ? NOTHING
@@ -19,14 +20,14 @@ const worksIn = ({ agent_id, current_trajectory_id }: Worker, trajectory: Sql): 
         WHERE former.tenant_id = ${TENANT} AND former.trajectory_id = ${current_trajectory_id}
           AND former.agent_id = ${agent_id}))`;
 
-/** Whether a trajectory is the agent's, or the one that it works in. */
+/** Whether the agent owns a trajectory or works in it. */
 export const isMine = (reach: Worker, trajectory: Sql): Sql =>
   sql`(${worksIn(reach, trajectory)} OR EXISTS (SELECT 1 FROM trajectories mine
     WHERE mine.tenant_id = ${TENANT} AND mine.trajectory_id = ${trajectory} AND mine.agent_id = ${reach.agent_id}))`;
 
 ownership.fill('trajectory', isMine);
 
-/** The columns that say of an artifact or note whose it is, and what. */
+/** The columns of an artifact or note that decide its reach. */
 export interface MemoryColumns {
   readonly id: Sql;
   readonly owner: Sql;
@@ -35,7 +36,7 @@ export interface MemoryColumns {
   readonly level: Sql;
 }
 
-export const versions: MemoryColumns = {
+const versions: MemoryColumns = {
   id: sql`v.memory_id`,
   owner: sql`v.agent_id`,
   trajectory: sql`v.trajectory_id`,
@@ -43,59 +44,49 @@ export const versions: MemoryColumns = {
   level: sql`v.abstraction_level`,
 };
 
-/** A summary says what was said, so it takes the reach of turns besides. It bears the id of the scope's agent. */
+/** An L1 summary repeats turns, so it also needs the reach of turns. Its agent_id is that of the scope. */
 export function artifactsWithin(reach: Reach, of: MemoryColumns = versions): Sql {
   const reached = within(reach, of.owner, of.trajectory);
   const { turns } = reach;
   if (turns === undefined) return reached;
-  const heard = within({ ...reach, extent: turns }, of.owner, of.trajectory);
-  return sql`(${reached} AND (${of.type} <> 'Summary' OR ${of.level} <> 'L1' OR ${heard}))`;
+  const turnsReached = within({ ...reach, extent: turns }, of.owner, of.trajectory);
+  return sql`(${reached} AND (${of.type} <> 'Summary' OR ${of.level} <> 'L1' OR ${turnsReached}))`;
 }
 
-/** A note is in no trajectory: it counts where it was learned; a principle only where all of these are reached. */
+/** A note is reached through a trajectory in `learned_in`; a principle (L2) needs all of them. */
 export function notesWithin(reach: Reach, of: MemoryColumns = versions): Sql {
   const { extent, turns, agent_id } = reach;
   if (extent === 'none' || extent === 'own') return within(reach, of.owner, sql`NULL`);
-  const mine = (trajectory: Sql): Sql => isMine(reach, trajectory);
-  const heard = (trajectory: Sql): Sql => (turns === 'own_trajectory' ? mine(trajectory) : NOTHING);
+  const mine = isMine(reach, sql`source.trajectory_id`);
+  const allReached = (reached: Sql): Sql =>
+    sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(of.id)} AND NOT (${reached})))`;
   const conditions: Sql[] = [];
-  if (extent === 'own_trajectory') {
-    conditions.push(sql`EXISTS (${learnedIn(of.id)} AND ${mine(sql`source.trajectory_id`)})`);
-    conditions.push(
-      sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(of.id)} AND NOT ${mine(sql`source.trajectory_id`)}))`,
-    );
-  }
-  if (turns !== undefined)
-    conditions.push(
-      sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(of.id)} AND NOT (${heard(sql`source.trajectory_id`)})))`,
-    );
+  if (extent === 'own_trajectory') conditions.push(sql`EXISTS (${learnedIn(of.id)} AND ${mine})`, allReached(mine));
+  if (turns !== undefined) conditions.push(allReached(turns === 'own_trajectory' ? mine : NOTHING));
   return conditions.length === 0 ? EVERYTHING : sql`(${of.owner} = ${agent_id} OR (${join(conditions, ' AND ')}))`;
 }
 
-/**
- * The trajectories that a note was learned in, under the name source. Stored when the note is made and never changed:
- * edges come and go by their writers, so they never grant reach.
- */
-export const learnedIn = (note_id: Sql): Sql =>
+/** Rows `source` of `learned_in`. Written once with the note: edges can be added by others, so they never grant reach. */
+const learnedIn = (note_id: Sql): Sql =>
   sql`SELECT 1 FROM learned_in source WHERE source.tenant_id = ${TENANT} AND source.note_id = ${note_id}`;
 
 export const scopesWithin = (reach: Reach): Sql => within(reach, sql`s.agent_id`, sql`s.trajectory_id`);
 
-/** The card of a turn, aliased c: reached by its author, or through its scope. */
+/** The card c of a turn: reached by its author, or through its scope. */
 export function turnsWithin(reach: Reach): Sql {
   if (reach.extent === 'none') return NOTHING;
   return sql`(c.author_id = ${reach.agent_id} OR EXISTS (SELECT 1 FROM scopes s
     WHERE s.tenant_id = ${TENANT} AND s.scope_id = SUBSTR(c.held_by, 7) AND ${scopesWithin(reach)}))`;
 }
 
-export const artifactIn = (reach: Reach, place: Sql): Sql =>
-  sql`EXISTS (SELECT 1 FROM memory_versions v WHERE v.tenant_id = ${TENANT} AND ${place} AND v.kind = 'artifact'
+const artifactIn = (reach: Reach, container: Sql): Sql =>
+  sql`EXISTS (SELECT 1 FROM memory_versions v WHERE v.tenant_id = ${TENANT} AND ${container} AND v.kind = 'artifact'
     AND v.superseded_at IS NULL AND ${artifactsWithin(reach)})`;
 
-/** Conditions by which higher modules let an agent read a trajectory under the name t: through what they keep in it. */
+/** Conditions of higher modules by which an agent can read a trajectory t, through what they store in it. */
 export const waysIntoTrajectories = new Registry<(reach: ContainerReach) => Sql>();
 
-/** A trajectory under the name t that its reader owns, or in which it reaches a scope, artifact, note or execution. */
+/** A trajectory t that the agent owns, or in which it reaches a scope, artifact, note or execution. */
 export function trajectoriesReadable(reach: ContainerReach): Sql {
   const { agent_id, artifacts, notes } = reach;
   const ways: Sql[] = [
@@ -113,7 +104,7 @@ export function trajectoriesReadable(reach: ContainerReach): Sql {
   return sql`(${join(ways, ' OR ')})`;
 }
 
-/** A scope under the name s that its reader owns, whose turns it reads, or in which it reaches an artifact. */
+/** A scope s that the agent owns, whose turns it reads, or in which it reaches an artifact. */
 export function scopesReadable(reach: ContainerReach): Sql {
   const ways: Sql[] = [sql`s.agent_id = ${reach.agent_id}`, scopesWithin(reach.turns)];
   if (reach.artifacts.extent !== 'none') ways.push(artifactIn(reach.artifacts, sql`v.scope_id = s.scope_id`));
@@ -122,34 +113,31 @@ export function scopesReadable(reach: ContainerReach): Sql {
 
 /** Which of these scopes are within reach. */
 export async function scopesReached(query: Query, scope_ids: readonly string[], reach: Reach): Promise<Set<string>> {
-  const rows = await query.all<{ scope_id: string }>(
-    sql`SELECT s.scope_id FROM scopes s
+  const ids = await selectIds(
+    query,
+    sql`SELECT s.scope_id AS id FROM scopes s
         WHERE s.tenant_id = ${TENANT} AND s.scope_id = ANY(${scope_ids}) AND ${scopesWithin(reach)}`,
   );
-  return new Set(rows.map(({ scope_id }) => scope_id));
+  return new Set(ids);
 }
 
-/** Conditions by which a trajectory under the name t was made on behalf of an agent, as for what it delegated. */
+/** Conditions by which a trajectory t was made on behalf of an agent, such as for its delegation. */
 export const madeForAgents = new Registry<(agent_id: string) => Sql>();
 
-/**
- * Of these trajectories one that is beyond reach, and was not made by what the agent itself delegated: to delete a tree
- * is to delete all of it.
- */
+/** One of these trajectories that is beyond reach and was not made on behalf of the agent. */
 export async function trajectoryBeyond(
   query: Query,
   trajectory_ids: readonly string[],
   reach: Reach,
 ): Promise<string | undefined> {
-  const row = await query.get<{ trajectory_id: string }>(
-    sql`SELECT t.trajectory_id FROM trajectories t
+  const onBehalf = [...madeForAgents].map((isMade) => isMade(reach.agent_id));
+  const [id] = await selectIds(
+    query,
+    sql`SELECT t.trajectory_id AS id FROM trajectories t
         WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ANY(${trajectory_ids})
           AND (t.agent_id IS NULL OR NOT ${within(reach, sql`t.agent_id`, sql`t.trajectory_id`)})
-          AND NOT (${join(
-            [...madeForAgents].map((isMade) => isMade(reach.agent_id)),
-            ' OR ',
-          )})
+          AND NOT (${join(onBehalf, ' OR ')})
         ORDER BY t.trajectory_id LIMIT 1`,
   );
-  return row?.trajectory_id;
+  return id;
 }

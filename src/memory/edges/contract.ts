@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { operation, reads, writes } from '../../engine/contract.js';
 import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
-import { batchOptions, batchResult, MAX_BATCH_ITEMS, timeFilters } from '../versions/model.js';
+import { batchOf, batchResult, timeFilters } from '../versions/model.js';
 import { edge, edgeInput, edgeType, entityType } from './model.js';
 
 const AN_EDGE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60';
@@ -25,7 +25,7 @@ export const edges = {
     touches: [writes('Edge', 'named')],
     event: 'cairn.edge.created',
     status: 201,
-    summary: 'Link entities. An edge of Supersedes or DerivedFrom that would close a cycle is refused.',
+    summary: 'Link entities. Supersedes and DerivedFrom edges must not form a cycle.',
     example: AN_INPUT,
   }),
   get: operation({
@@ -44,8 +44,8 @@ export const edges = {
     path: '/api/v1/edges',
     input: z.strictObject({
       edge_type: edgeType.optional(),
-      entity_id: anyId.optional().describe('Only edges that this entity takes part in'),
-      entity_type: entityType.optional().describe('Of the entity; with entity_id'),
+      entity_id: anyId.optional().describe('Only edges of this entity'),
+      entity_type: entityType.optional().describe('Type of entity_id; not without it'),
       created_after: timeFilters.created_after,
       created_before: timeFilters.created_before,
       ...pageInput,
@@ -63,25 +63,22 @@ export const edges = {
     input: z.strictObject({
       entity_id: anyId,
       entity_type: entityType,
-      edge_type: edgeType.optional().describe('Along edges of this type only'),
-      direction: z
-        .enum(['out', 'in', 'both'])
-        .optional()
-        .describe('out: from A to the others; in: towards A; both unless given'),
-      max_depth: z.int().min(1).max(20).optional().describe('3 unless given'),
-      limit: z.int().min(1).max(1000).optional().describe('How many entities at most, 100 unless given'),
+      edge_type: edgeType.optional().describe('Follow only edges of this type'),
+      direction: z.enum(['out', 'in', 'both']).optional().describe('out: from A; in: towards A; default: both'),
+      max_depth: z.int().min(1).max(20).optional().describe('Default: 3'),
+      limit: z.int().min(1).max(1000).optional().describe('Maximum number of entities; default: 100'),
     }),
     output: z.object({
       entities: z
         .array(z.object({ entity_type: entityType, entity_id: z.string(), depth: z.int() }))
-        .describe('Nearest first, without the one that was asked for'),
+        .describe('Nearest first, without the start'),
       edges: z.array(edge).describe('The edges that lead to them'),
-      truncated: z.boolean().describe('True when there is more than depth or limit let through'),
+      truncated: z.boolean().describe('True if max_depth, limit or the size of the answer left some out'),
     }),
     access: 'read',
     touches: [reads('Edge', 'listed')],
     event: null,
-    summary: 'Walk from an entity along its edges.',
+    summary: 'Traverse the edges of an entity.',
     example: { entity_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5e', entity_type: 'Artifact' },
   }),
   delete: operation({
@@ -93,29 +90,23 @@ export const edges = {
     touches: [writes('Edge', 'named')],
     event: 'cairn.edge.deleted',
     status: 204,
-    summary: 'Remove an edge.',
+    summary: 'Delete an edge.',
     example: { edge_id: AN_EDGE },
   }),
   batch: operation({
     method: 'POST',
     path: '/api/v1/edges/batch',
-    input: z.strictObject({
-      items: z
-        .array(
-          z.discriminatedUnion('operation', [
-            z.strictObject({ operation: z.literal('create'), create: edgeInput }),
-            z.strictObject({ operation: z.literal('delete'), ...byId }),
-          ]),
-        )
-        .min(1)
-        .max(MAX_BATCH_ITEMS),
-      ...batchOptions,
-    }),
+    input: batchOf(
+      z.discriminatedUnion('operation', [
+        z.strictObject({ operation: z.literal('create'), create: edgeInput }),
+        z.strictObject({ operation: z.literal('delete'), ...byId }),
+      ]),
+    ),
     output: batchResult(edge.nullable()),
     access: 'write',
     touches: [writes('Edge', 'items')],
     event: 'cairn.edge.*',
-    summary: 'Create and delete up to 1,000 edges, each answered alone.',
+    summary: 'Create and delete up to 1,000 edges, each with its own result.',
     example: { items: [{ operation: 'create', create: AN_INPUT }] },
   }),
 };

@@ -1,11 +1,10 @@
 /**
- * Ends of edges, looked up by lists of ids. On PostgreSQL each id is a query of its own (driver/lookups.ts); SQLite, which has
- * no LATERAL, keeps to the named index or to the order of a CROSS JOIN. The conditions that a fragment stands for are still
- * to be written beside it.
+ * Participants of edges, looked up by lists of ids. On PostgreSQL each id is a subquery (driver/lookups.ts); SQLite has
+ * no LATERAL and uses the named index, or the order of a CROSS JOIN. Callers repeat the conditions of each fragment.
  */
 import { byDialect, eachId, type Sql, sql, TENANT } from '../../driver/index.js';
 
-/** Ends of edges under the name p, by their entities. SQLite would rather scan all ends by their primary key. */
+/** Participants p, by their entities. Without the hint SQLite scans the primary key. */
 export const endsAmong = (entity_ids: readonly string[], more: Sql = sql``): Sql =>
   byDialect({
     sqlite: sql`edge_participants p INDEXED BY edge_participants_by_entity`,
@@ -13,7 +12,7 @@ export const endsAmong = (entity_ids: readonly string[], more: Sql = sql``): Sql
       WHERE l.tenant_id = ${TENANT} AND l.entity_id = i.id${more} OFFSET 0) p`,
   });
 
-/** All ends, under the name o, of the edge of an end p. */
+/** All participants o of the edge of a participant p. */
 export const ENDS_OF_EDGE: Sql = byDialect({
   sqlite: sql`edge_participants o`,
   postgres: sql`LATERAL (SELECT * FROM edge_participants l

@@ -1,4 +1,4 @@
-/** An edge: the only relation between entities, typed, with two or more participants of which the first is A. */
+/** An edge: a typed relation between two or more entities; the first participant is A. */
 import { z } from 'zod';
 import { anyId, computed, instant, jsonObject, smallMetadata, text, uuid } from '../../kernel/contract.js';
 import { confidence, extractionMethod, sourceTurn } from '../versions/model.js';
@@ -23,13 +23,13 @@ export type EntityType = z.output<typeof entityType>;
 const participantInput = z.strictObject({ entity_type: entityType, entity_id: anyId, role: text(100, 1).nullish() });
 
 export const edgeInput = z.strictObject({
-  edge_id: uuid.optional().describe('Made by the server when absent'),
+  edge_id: uuid.optional().describe('Default: a new id'),
   edge_type: edgeType,
   participants: z
     .array(participantInput)
     .min(2)
     .max(100)
-    .describe('The first is A: what supports, supersedes, came from the others'),
+    .describe('The first is A: it supports, supersedes or was derived from the others'),
   weight: z.number().min(0).max(1).nullish(),
   provenance: z
     .strictObject({
@@ -44,13 +44,11 @@ export const edgeInput = z.strictObject({
 });
 export type EdgeInput = z.output<typeof edgeInput>;
 
-export const participant = z.object({ entity_type: entityType, entity_id: z.string(), role: z.string().nullable() });
-
 export const edge = z
   .object({
     edge_id: z.string(),
     edge_type: edgeType,
-    participants: z.array(participant),
+    participants: z.array(z.object({ entity_type: entityType, entity_id: z.string(), role: z.string().nullable() })),
     weight: z.number().nullable(),
     provenance: z
       .object({

@@ -1,4 +1,4 @@
-/** Use cases of edges, but for walking along them. */
+/** Use cases of edges, except traversal. */
 import { atLength, DriverError, type Query, type Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
@@ -12,14 +12,16 @@ import {
   listPage,
   type NewPacket,
   runEach,
+  timesOf,
   type Work,
 } from '../../engine/index.js';
 import { PENDING } from '../../engine/sql.js';
 import { ownerOf } from '../../facts/index.js';
 import { type Json, type JsonObject, newId, uuid } from '../../kernel/contract.js';
-import { CairnError, invalid, toIso, toMs } from '../../kernel/index.js';
+import { CairnError, invalid, notFound, present, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { momentFor, refuseLinking, refuseUnreadableEdge } from '../entities/access.js';
+import { idReused, idTaken } from '../entities/errors.js';
 import { type EntityRef, entityKey, knownEntities, nameOf } from '../entities/store.js';
 import { type Edge, type EdgeInput, type EdgeType, type EntityType, edgeInput } from './model.js';
 import {
@@ -32,86 +34,63 @@ import {
   insertEdges,
   listEdges,
   lockEdges,
-  type Participant,
+  type NewEdge,
   settleEdges,
   toEdge,
 } from './store.js';
-import { edgeThatCloses, lockGuard } from './walks-store.js';
+import { edgeThatCloses, lockGuard } from './traversal-store.js';
 
 type Item = In<'edges.batch'>['items'][number];
 
-/** Types by which an entity may not lead back to itself. */
-const WITHOUT_CYCLES: readonly EdgeType[] = ['DerivedFrom', 'Supersedes'];
+const ACYCLIC_TYPES: readonly EdgeType[] = ['DerivedFrom', 'Supersedes'];
 
-/** An edge checked and hashed, before any transaction. */
-interface PreparedEdge {
+/** An edge, validated and hashed before the transaction. */
+interface PreparedEdge extends Omit<NewEdge, 'edge_id'> {
   readonly input: EdgeInput;
   readonly edge_id: string | undefined;
-  readonly edge_type: EdgeType;
-  readonly agent_id: string | null;
-  readonly participants: readonly Participant[];
-  readonly body: string;
-  readonly sent_hash: string | null;
   readonly bytes: number;
 }
 
-/** The ids of all but cards are UUIDs, which are kept in lower case. */
+/** Ids of all types but cards are UUIDs, which are stored in lower case. */
 export const idOf = (entity_id: string, entity_type: EntityType): string =>
   entity_type === 'Card' ? entity_id : entity_id.toLowerCase();
 
-/** An id as it may be kept. Without a type it may be that of a card, which is kept as it was sent, or of anything else. */
+/** The stored spellings of an id. Without a type it can be the id of a card, which is stored as it was sent. */
 function spellingsOf(entity_id: string, entity_type: EntityType | undefined): string[] {
   if (entity_type !== undefined) return [idOf(entity_id, entity_type)];
-  const { data } = uuid.safeParse(entity_id);
-  return [...new Set([entity_id, data ?? entity_id])];
+  return [...new Set([entity_id, uuid.safeParse(entity_id).data ?? entity_id])];
 }
 
 function prepare(call: Call, input: EdgeInput): PreparedEdge {
-  const { edge_id, edge_type, weight, provenance, metadata } = input;
+  const { edge_id, edge_type, weight = null, provenance, metadata = {} } = input;
   const agent_id = ownerOf(call, input.agent_id ?? undefined);
-  const participants = input.participants.map(({ entity_type, entity_id, role }) => ({
+  const participants = input.participants.map(({ entity_type, entity_id, role = null }) => ({
     entity_type,
     entity_id: idOf(entity_id, entity_type),
-    role: role ?? null,
+    role,
   }));
-  const seen = new Set<string>();
-  for (const [i, one] of participants.entries()) {
-    if (seen.has(entityKey(one))) {
-      throw invalid(
-        `participants[${i}]: ${one.entity_type} ${one.entity_id} takes part already: an edge links different entities`,
-      );
-    }
-    seen.add(entityKey(one));
+  const keys = participants.map(entityKey);
+  for (const [i, { entity_type, entity_id }] of participants.entries()) {
+    if (keys.indexOf(keys[i]!) === i) continue;
+    throw invalid(`participants[${i}] repeats ${entity_type} ${entity_id}: an edge links different entities`);
   }
   const body = canonical({
-    weight: weight ?? null,
-    provenance:
-      provenance === undefined
-        ? null
-        : {
-            source_turn: provenance.source_turn ?? null,
-            extraction_method: provenance.extraction_method ?? null,
-            confidence: provenance.confidence ?? null,
-          },
-    metadata: metadata ?? {},
+    weight,
+    provenance: provenance
+      ? {
+          source_turn: provenance.source_turn ?? null,
+          extraction_method: provenance.extraction_method ?? null,
+          confidence: provenance.confidence ?? null,
+        }
+      : null,
+    metadata,
   });
-  return {
-    input,
-    edge_id,
-    edge_type,
-    agent_id,
-    participants,
-    body,
-    bytes: body.length,
-    // Only an id that the client chose can come again.
-    sent_hash: edge_id === undefined ? null : sha256(canonical({ ...input, edge_id: null } as unknown as Json)),
-  };
+  // Only an id that the client chose can be sent again.
+  const sent_hash = edge_id === undefined ? null : sha256(canonical({ ...input, edge_id: null } as unknown as Json));
+  return { input, edge_id, edge_type, agent_id, participants, body, bytes: body.length, sent_hash };
 }
 
-const notFound = (call: Call, edge_id: string) =>
-  new CairnError('EDGE_NOT_FOUND', `there is no edge ${edge_id} in tenant ${call.tenant}`);
-
-/** The edge as it is answered. One of the same commit has no time yet: what needs it is run again, behind the commit. */
+/** An edge of the same commit has no time yet: a conflict makes the driver run the write again after the commit. */
 function show(row: EdgeRow): Edge {
   if (row.created_at === PENDING)
     throw new DriverError('conflict', `edge ${row.edge_id} is being written by another call`);
@@ -120,105 +99,95 @@ function show(row: EdgeRow): Edge {
 
 async function readEdge(call: Call, query: Query, edge_id: string): Promise<Edge> {
   const [row] = await findEdges(query, [edge_id]);
-  if (!row || row.deleted_at !== null) throw notFound(call, edge_id);
-  return show(row);
+  return show(present(call, 'edge', edge_id, row));
 }
 
-/** Refuses an id that is taken by something else or was used; else it came of the same request. */
+/** Refuses an existing id, unless it came from the same request by the same agent. */
 function requireSame(row: EdgeRow, prepared: PreparedEdge): void {
-  if (row.deleted_at !== null)
-    throw new CairnError('ENTITY_GONE', `edge ${row.edge_id} existed and is gone: an id is never used twice`);
+  if (row.deleted_at !== null) throw idReused(`edge ${row.edge_id}`);
   const isSame = row.sent_hash === prepared.sent_hash || isAnswerOf(edgeInput, show(row), prepared.input);
-  if (!isSame || row.agent_id !== prepared.agent_id) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `edge ${row.edge_id} exists and was made otherwise: use a new edge_id`,
-    );
-  }
+  if (!isSame || row.agent_id !== prepared.agent_id) throw idTaken(`edge ${row.edge_id}`, 'use a new edge_id');
 }
 
-const known = ({ call, tx }: Work, entities: readonly EntityRef[]): Promise<Set<string>> =>
+const readableAmong = ({ call, tx }: Work, entities: readonly EntityRef[]): Promise<Set<string>> =>
   knownEntities(tx, entities, momentFor(call));
 
-function requireKnown(participants: readonly EntityRef[], readable: ReadonlySet<string>): void {
+function requireReadable(participants: readonly EntityRef[], readable: ReadonlySet<string>): void {
   const missing = participants.filter((one) => !readable.has(nameOf(one)));
   if (missing.length === 0) return;
-  const names = missing.map(({ entity_type, entity_id }) => `${entity_type} ${entity_id}`);
   throw new CairnError(
     'UNKNOWN_ENTITY',
-    `participants names ${missing.length} that do not exist or are gone: ${names.slice(0, 3).join(', ')}`,
+    `participants names ${missing.length} that do not exist or were deleted: ${missing.slice(0, 3).map(nameOf).join(', ')}`,
     { missing_entities: missing.map(({ entity_type, entity_id }) => ({ entity_type, entity_id })) },
   );
 }
 
 async function refuseCycle(tx: Tx, { edge_type, participants }: PreparedEdge): Promise<void> {
-  if (!WITHOUT_CYCLES.includes(edge_type)) return;
+  if (!ACYCLIC_TYPES.includes(edge_type)) return;
   await lockGuard(tx, edge_type);
   const edge_id = await edgeThatCloses(tx, edge_type, participants);
   if (edge_id === undefined) return;
-  const { entity_type, entity_id } = participants[0]!;
   throw new CairnError(
     'EDGE_CYCLE',
-    `${edge_type} from ${entity_type} ${entity_id} would close a cycle, since edge ${edge_id} leads back to it: turn it around, or delete that one`,
+    `${edge_type} from ${nameOf(participants[0]!)} would close a cycle, since edge ${edge_id} leads back to it: reverse it, or delete that edge`,
     { edge_id },
   );
 }
 
-/** What a write made, to be answered once its commit has given it a time. */
-interface Written {
-  readonly made: Map<string, Edge>;
-  readonly deleted: string[];
+/** The changes of one transaction. Created edges get their time at the commit. */
+class EdgeChanges {
+  readonly created = new Map<string, Edge>();
+  readonly deleted: string[] = [];
 }
 
-/** Adds an edge, or gives the one that is there. All checks come before the first change. */
+/** Creates an edge, or returns the existing one. All checks precede the first change. */
 async function addEdge(
   tx: Tx,
   prepared: PreparedEdge,
   readable: (participants: readonly EntityRef[]) => Promise<ReadonlySet<string>>,
-  { made }: Written,
+  { created }: EdgeChanges,
 ): Promise<Edge> {
   const { edge_type, agent_id, participants, body, sent_hash } = prepared;
   if (prepared.edge_id !== undefined) {
     const [existing] = await findEdges(tx, [prepared.edge_id]);
     if (existing) {
       requireSame(existing, prepared);
-      return made.get(existing.edge_id) ?? show(existing);
+      return created.get(existing.edge_id) ?? show(existing);
     }
   }
-  requireKnown(participants, await readable(participants));
+  requireReadable(participants, await readable(participants));
   await refuseCycle(tx, prepared);
   const edge_id = prepared.edge_id ?? newId();
   const row = { edge_id, edge_type, agent_id, body, sent_hash, participants };
   await insertEdges(tx, [row]);
   const edge = toEdge({ ...row, created_at: PENDING, deleted_at: null });
-  made.set(edge_id, edge);
+  created.set(edge_id, edge);
   return edge;
 }
 
-/** The events of what was written, of which each settles its edges. */
-function journal(work: Work, { made, deleted }: Written): void {
-  const { tx } = work;
-  const settle = (ids: readonly string[]) => async (settling: Tx, recorded_at: number) => {
-    await settleEdges(settling, ids, recorded_at);
-    for (const id of ids) {
-      const edge = made.get(id);
-      if (edge) edge.created_at = toIso(recorded_at);
-    }
+/** Journals one event for the created edges and one for the deleted; each settles its edges. */
+function journal(work: Work, { created, deleted }: EdgeChanges): void {
+  const append = (packet_type: string, edge_ids: readonly string[], facts: JsonObject) => {
+    const payload: JsonObject = edge_ids.length === 1 ? facts : { edge_ids: [...edge_ids] };
+    const packet: NewPacket = {
+      ...event(work, packet_type, { type: 'edge', id: edge_ids[0]! }, payload),
+      settle: async (tx, recorded_at) => {
+        await settleEdges(tx, edge_ids, recorded_at);
+        for (const id of edge_ids) {
+          const edge = created.get(id);
+          if (edge) edge.created_at = toIso(recorded_at);
+        }
+      },
+    };
+    work.tx.journal(packet);
   };
-  const tell = (packet_type: string, ids: readonly string[], alone: JsonObject) => {
-    const facts: JsonObject = ids.length === 1 ? alone : { edge_ids: [...ids] };
-    const told: NewPacket = { ...event(work, packet_type, { type: 'edge', id: ids[0]! }, facts), settle: settle(ids) };
-    tx.journal(told);
-  };
-  if (made.size > 0) {
-    const [{ edge_type, participants }] = [...made.values()] as [Edge];
-    const ends = participants.map(({ entity_type, entity_id }) => ({ entity_type, entity_id }));
-    tell('cairn.edge.created', [...made.keys()], { edge_type, participants: ends });
+  const [first] = created.values();
+  if (first) {
+    const participants = first.participants.map(({ entity_type, entity_id }) => ({ entity_type, entity_id }));
+    append('cairn.edge.created', [...created.keys()], { edge_type: first.edge_type, participants });
   }
-  if (deleted.length > 0) tell('cairn.edge.deleted', deleted, {});
+  if (deleted.length > 0) append('cairn.edge.deleted', deleted, {});
 }
-
-const nothing = (): Written => ({ made: new Map(), deleted: [] });
 
 export async function create(call: Call, input: EdgeInput): Promise<Edge> {
   const prepared = prepare(call, input);
@@ -227,10 +196,9 @@ export async function create(call: Call, input: EdgeInput): Promise<Edge> {
     input,
     bytes: prepared.bytes,
     work: async (work) => {
-      const { tx } = work;
-      const written = nothing();
-      const edge = await addEdge(tx, prepared, (ends) => known(work, ends), written);
-      journal(work, written);
+      const changes = new EdgeChanges();
+      const edge = await addEdge(work.tx, prepared, (ends) => readableAmong(work, ends), changes);
+      journal(work, changes);
       return edge;
     },
     remember: ({ edge_id }) => edge_id,
@@ -245,52 +213,42 @@ export async function get(call: Call, input: In<'edges.get'>): Promise<Edge> {
   return edge;
 }
 
-function filterOf(input: In<'edges.list'>): EdgeFilter {
-  const { edge_type, entity_id, entity_type, created_after, created_before } = input;
-  if (entity_type !== undefined && entity_id === undefined) {
-    throw invalid('entity_type says what entity_id is: give both, or neither');
-  }
-  return {
-    edge_type,
-    entity_type,
-    entity_ids: entity_id === undefined ? undefined : spellingsOf(entity_id, entity_type),
-    created_after: created_after === undefined ? undefined : toMs(created_after),
-    created_before: created_before === undefined ? undefined : toMs(created_before),
-  };
-}
-
 export async function list(call: Call, input: In<'edges.list'>): Promise<Out<'edges.list'>> {
-  const { driver, tenant } = call;
-  const filter = filterOf(input);
-  const query = atLength(driver, tenant);
-  const seen = { ...filter, viewer: call.caller.agent_id === null ? undefined : momentFor(call) };
+  const { edge_type, entity_id, entity_type } = input;
+  if (entity_type !== undefined && entity_id === undefined) {
+    throw invalid('entity_type is the type of entity_id: give both, or neither');
+  }
+  const entity_ids = entity_id === undefined ? undefined : spellingsOf(entity_id, entity_type);
+  const { created_after, created_before } = timesOf(input);
+  const viewer = call.caller.agent_id === null ? undefined : momentFor(call);
+  const filter: EdgeFilter = { edge_type, entity_type, entity_ids, created_after, created_before, viewer };
+  const query = atLength(call.driver, call.tenant);
   const { rows, ...page } = await listPage<EdgeRow, string>(call, {
     input,
     filters: {
-      edge_type: filter.edge_type ?? null,
-      entity_id: filter.entity_ids ? [...filter.entity_ids] : null,
-      entity_type: filter.entity_type ?? null,
-      created_after: filter.created_after ?? null,
-      created_before: filter.created_before ?? null,
+      edge_type: edge_type ?? null,
+      entity_id: entity_ids ?? null,
+      entity_type: entity_type ?? null,
+      created_after: created_after ?? null,
+      created_before: created_before ?? null,
     },
     key: 'string',
     keyOf: ({ edge_id }) => edge_id,
-    read: (request) => listEdges(query, seen, request),
+    read: (request) => listEdges(query, filter, request),
     bytesOf: edgeBytes,
-    count: countEdges(seen),
+    count: countEdges(filter),
   });
-  // What was deleted while they were read says nothing any more.
+  // An edge that was deleted during the read has lost its body.
   return { edges: rows.filter(({ deleted_at }) => deleted_at === null).map(toEdge), ...page };
 }
 
-/** Deletes an edge, unless it was deleted before. */
-async function removeEdge({ call, tx }: Work, edge_id: string, { deleted }: Written): Promise<void> {
+async function removeEdge({ call, tx }: Work, edge_id: string, { deleted }: EdgeChanges): Promise<void> {
   const ids = await deleteEdges(tx, [edge_id]);
-  if (ids.length > 0) deleted.push(...ids);
-  else if ((await findEdges(tx, [edge_id])).length === 0) throw notFound(call, edge_id);
+  deleted.push(...ids);
+  if (ids.length === 0 && (await findEdges(tx, [edge_id])).length === 0) throw notFound(call, 'edge', edge_id);
 }
 
-/** Deleting an edge takes what making it took. An edge never changes, so this may be asked before it is locked. */
+/** Deleting an edge needs the same access as creating it. Edges never change, so no lock is needed. */
 async function refuseUnlinking(call: Call, edge_id: string): Promise<void> {
   if (call.caller.agent_id === null) return;
   const query = call.driver.at(call.tenant);
@@ -305,13 +263,9 @@ async function remove(call: Call, input: In<'edges.delete'>): Promise<void> {
   await change(call, {
     input,
     work: async (work) => {
-      const { tx } = work;
-      const [row] = await findEdges(tx, [input.edge_id]);
-      if (!row) throw notFound(call, input.edge_id);
-      if (row.deleted_at !== null) return null;
-      const written = nothing();
-      await removeEdge(work, input.edge_id, written);
-      journal(work, written);
+      const changes = new EdgeChanges();
+      await removeEdge(work, input.edge_id, changes);
+      journal(work, changes);
       return null;
     },
     remember: () => null,
@@ -322,18 +276,17 @@ async function remove(call: Call, input: In<'edges.delete'>): Promise<void> {
 export { remove as delete };
 
 export async function batch(call: Call, input: In<'edges.batch'>): Promise<Out<'edges.batch'>> {
-  if (input.atomic) return together(call, input);
-  const { stop_on_error } = input;
-  const run = async (one: Call, item: Item): Promise<Edge | null> => {
-    if (item.operation === 'create') return create(one, item.create);
-    await remove(one, { edge_id: item.edge_id });
+  if (input.atomic) return batchAtomic(call, input);
+  const run = async (itemCall: Call, item: Item): Promise<Edge | null> => {
+    if (item.operation === 'create') return create(itemCall, item.create);
+    await remove(itemCall, { edge_id: item.edge_id });
     return null;
   };
   const about = (item: Item) => ({ changes: item.operation === 'create' ? item.create.edge_id : item.edge_id });
-  return runEach(call, input, input.items, run, { stop_on_error, noun: 'edge', about });
+  return runEach(call, input, input.items, run, { stop_on_error: input.stop_on_error, noun: 'edge', about });
 }
 
-async function together(call: Call, input: In<'edges.batch'>): Promise<Out<'edges.batch'>> {
+async function batchAtomic(call: Call, input: In<'edges.batch'>): Promise<Out<'edges.batch'>> {
   const prepared = input.items.map((item, i) =>
     item.operation === 'create' ? inItem('items', i, () => prepare(call, item.create)) : item,
   );
@@ -341,30 +294,32 @@ async function together(call: Call, input: In<'edges.batch'>): Promise<Out<'edge
     await inItem('items', i, () =>
       'operation' in one ? refuseUnlinking(call, one.edge_id) : refuseLinking(call, one.edge_type, one.participants),
     );
-  const fresh = prepared.filter((one): one is PreparedEdge => !('operation' in one));
+  const created = prepared.filter((one): one is PreparedEdge => !('operation' in one));
   const edges = await change<(Edge | null)[]>(call, {
     input,
-    bytes: bytesOf(fresh),
+    bytes: bytesOf(created),
     work: async (work) => {
       const { tx } = work;
-      const written = nothing();
-      const ends = fresh.flatMap(({ participants }) => participants);
-      const readable = await known(work, ends);
-      // In one order for all, so that no two wait for each other.
-      for (const edge_type of WITHOUT_CYCLES)
-        if (fresh.some((one) => one.edge_type === edge_type)) await lockGuard(tx, edge_type);
-      const going = prepared.flatMap((one) => ('operation' in one ? [one.edge_id] : []));
-      await lockEdges(tx, going);
+      const changes = new EdgeChanges();
+      const readable = await readableAmong(
+        work,
+        created.flatMap(({ participants }) => participants),
+      );
+      // Always in this order, so that two batches cannot deadlock.
+      for (const edge_type of ACYCLIC_TYPES)
+        if (created.some((one) => one.edge_type === edge_type)) await lockGuard(tx, edge_type);
+      const deleted = prepared.flatMap((one) => ('operation' in one ? [one.edge_id] : []));
+      await lockEdges(tx, deleted);
       const answers: (Edge | null)[] = [];
       for (const [i, one] of prepared.entries()) {
         const run = async (): Promise<Edge | null> => {
-          if (!('operation' in one)) return addEdge(tx, one, async () => readable, written);
-          await removeEdge(work, one.edge_id, written);
+          if (!('operation' in one)) return addEdge(tx, one, async () => readable, changes);
+          await removeEdge(work, one.edge_id, changes);
           return null;
         };
         answers.push(await inItem('items', i, run));
       }
-      journal(work, written);
+      journal(work, changes);
       return answers;
     },
     remember: (answer) => answer.map((edge) => edge?.edge_id ?? null),

@@ -1,6 +1,6 @@
-/** Which entities of mixed types a caller may read and write: for edges, and for what something new was made from. */
+/** Which entities of mixed types a caller can read and link. */
 import type { Query } from '../../driver/index.js';
-import { type MemoryUse, type OwnerId, writes } from '../../engine/contract.js';
+import { type OwnerId, writes } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import { openBox } from '../../facts/index.js';
 import { cardReachOf, checkUses, containerReachOf, reachOf } from '../../identity/index.js';
@@ -20,7 +20,7 @@ function entityReachOf(call: Call): EntityReach | undefined {
   };
 }
 
-/** What the caller can read now, or could at a moment. */
+/** The view of the caller, now or at a moment. */
 export const momentFor = (call: Call, as_of?: number): Moment => ({
   now: call.driver.now(),
   as_of,
@@ -28,7 +28,7 @@ export const momentFor = (call: Call, as_of?: number): Moment => ({
   reach: entityReachOf(call),
 });
 
-/** Of these ids those that a restricted agent cannot read: to it they do not exist. */
+/** Those of these ids that a restricted agent cannot read: for it they do not exist. */
 export async function beyondAmong(
   call: Call,
   query: Query,
@@ -41,28 +41,26 @@ export async function beyondAmong(
   return entities.filter((one) => !readable.has(nameOf(one))).map(({ entity_id }) => entity_id);
 }
 
-/** Of these the first that the caller cannot read. */
-async function firstUnreadable(
-  call: Call,
-  query: Query,
-  entities: readonly EntityRef[],
-): Promise<EntityRef | undefined> {
-  if (call.caller.agent_id === null) return undefined;
-  const readable = await knownEntities(query, entities, momentFor(call));
-  return entities.find((one) => !readable.has(nameOf(one)));
-}
-
-/** An edge is for those who can read all that it links. */
+/** An edge can be read by agents that can read all its participants. */
 export async function refuseUnreadableEdge(
   call: Call,
   query: Query,
   participants: readonly EntityRef[],
 ): Promise<void> {
-  const beyond = await firstUnreadable(call, query, participants);
-  if (beyond !== undefined) throw edgeBeyond(call, beyond.entity_type);
+  const { agent_id } = call.caller;
+  if (agent_id === null) return;
+  const readable = await knownEntities(query, participants, momentFor(call));
+  const unreadable = participants.find((one) => !readable.has(nameOf(one)));
+  if (!unreadable) return;
+  const { entity_type } = unreadable;
+  throw new CairnError(
+    'FORBIDDEN',
+    `agent ${agent_id} may not read this Edge: it links a ${entity_type} that the agent cannot read, or that was deleted`,
+    { rule: 'edge_participants', entity_type },
+  );
 }
 
-/** Of these edges those that the caller may read. */
+/** Those of these edges that the caller can read. */
 export async function readableEdges<E extends { readonly participants: readonly EntityRef[] }>(
   call: Call,
   query: Query,
@@ -74,21 +72,14 @@ export async function readableEdges<E extends { readonly participants: readonly 
   return edges.filter(({ participants }) => participants.every((one) => readable.has(nameOf(one))));
 }
 
-const edgeBeyond = (call: Call, entity_type: EntityType): CairnError =>
-  new CairnError(
-    'FORBIDDEN',
-    `agent ${call.caller.agent_id} may not read this Edge: it links a ${entity_type} that the agent cannot read, or that is gone`,
-    { rule: 'edge_participants', entity_type },
-  );
-
-const writing: Readonly<Record<Exclude<EntityType, 'Box'>, [MemoryUse['type'], OwnerId]>> = {
-  Trajectory: ['Trajectory', 'trajectory_id'],
-  Scope: ['Scope', 'scope_id'],
-  Turn: ['Turn', 'turn_id'],
-  Artifact: ['Artifact', 'artifact_id'],
-  Note: ['Note', 'note_id'],
-  Card: ['Card', 'card_id'],
-  Packet: ['Packet', 'packet_id'],
+const OWNER_IDS: Readonly<Record<Exclude<EntityType, 'Box'>, OwnerId>> = {
+  Trajectory: 'trajectory_id',
+  Scope: 'scope_id',
+  Turn: 'turn_id',
+  Artifact: 'artifact_id',
+  Note: 'note_id',
+  Card: 'card_id',
+  Packet: 'packet_id',
 };
 
 async function refuseUnwritable(call: Call, { entity_type, entity_id }: EntityRef): Promise<void> {
@@ -96,13 +87,14 @@ async function refuseUnwritable(call: Call, { entity_type, entity_id }: EntityRe
     await openBox(call, call.driver.at(call.tenant), entity_id, 'write');
     return;
   }
-  const [type, by] = writing[entity_type];
-  await checkUses(call, [writes(type, by)], { [by]: entity_id });
+  const by = OWNER_IDS[entity_type];
+  await checkUses(call, [writes(entity_type, by)], { [by]: entity_id });
 }
 
 /**
- * What a caller must be able to write to make or delete an edge: both ends of one that hides the other, the first of one
- * that says what it came from, any of the rest. That it can read all of them is checked where they are looked up.
+ * Checks that the caller may write what creating or deleting an edge requires: all participants of Supersedes, which
+ * hides entities; the first of DerivedFrom and SynthesizedFrom; any one of other types. Callers check that it can read
+ * them.
  */
 export async function refuseLinking(
   call: Call,

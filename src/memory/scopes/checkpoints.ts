@@ -1,23 +1,18 @@
-/** Checkpoints of scopes: a sealed fork of the scope's box keeps its turns; restoring makes a new scope from it. */
-import type { Query, Tx } from '../../driver/index.js';
+/** Checkpoints of scopes: a sealed fork of the scope's box keeps its turns; restoring forks that into a new scope. */
+import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change, startErasure, type Work } from '../../engine/index.js';
 import { addEndings, checkpointHolder, scopeHolder } from '../../engine/sql.js';
 import { makeFork, ownerOf } from '../../facts/index.js';
 import { findBox, takeDeleteTime, takeSealTime } from '../../facts/sql.js';
 import { newId } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, present } from '../../kernel/index.js';
 import type { Scope } from './model.js';
-import { addScope, coveredOf, noScope, openScopeLocked, openTrajectoryLocked, readScope } from './service.js';
+import { addScope, coveredOf, openScopeLocked, openTrajectoryLocked, readScope } from './service.js';
 import { findCheckpoint, findScope, lockScope, putCheckpoint, type ScopeRow } from './store.js';
 
-/** Lets go of what a checkpoint kept: it ends, as a scope does, and what nothing else keeps is erased. */
-export async function endCheckpoint(
-  tx: Tx,
-  checkpoint: { readonly box_id: string; readonly trajectory_id: string },
-  now: number,
-): Promise<string> {
-  const { box_id, trajectory_id } = checkpoint;
+/** Ends a checkpoint, so that turns that nothing else pins are erased. Returns its holder. */
+async function endCheckpoint({ tx, now }: Work, box_id: string, trajectory_id: string): Promise<string> {
   const holder = checkpointHolder(box_id);
   const ended_at = await takeDeleteTime(tx, now);
   await addEndings(tx, [{ holder, ended_at, thread_id: trajectory_id, box_id }]);
@@ -42,13 +37,10 @@ export async function checkpoint(call: Call, input: In<'scopes.checkpoint'>): Pr
         const held_by = checkpointHolder(box_id);
         await makeFork(tx, source!, source!.revision, { ...made, held_by }, now);
       }
-      // One checkpoint a scope: what only the one before kept is let go.
-      replaced =
-        before?.box_id == null
-          ? undefined
-          : await endCheckpoint(tx, { box_id: before.box_id, trajectory_id: scope.trajectory_id }, now);
-      const turns = source!.length;
       const { tokens_used, trajectory_id } = scope;
+      // A scope has one checkpoint: the previous one ends.
+      replaced = before?.box_id == null ? undefined : await endCheckpoint(work, before.box_id, trajectory_id);
+      const turns = source!.length;
       await putCheckpoint(tx, { scope_id, box_id, context_state, tokens_used, turns, created_at: now });
       const facts = { turns, tokens_used, recoverable, ...(box_id === null ? {} : { box_id }) };
       appendEvent(work, 'cairn.scope.checkpointed', { type: 'scope', id: scope_id }, facts, trajectory_id);
@@ -61,18 +53,12 @@ export async function checkpoint(call: Call, input: In<'scopes.checkpoint'>): Pr
   return answer;
 }
 
-/**
- * The scope whose checkpoint is to be restored, closed or not. It is locked, and so is its trajectory: nobody replaces
- * or removes the checkpoint before the new scope keeps what is in it.
- */
-async function restorable(work: Work, scope_id: string): Promise<ScopeRow> {
+/** Locks a scope, open or closed, and its trajectory, so that no other transaction replaces or deletes the checkpoint. */
+async function lockForRestore(work: Work, scope_id: string): Promise<ScopeRow> {
   const { tx } = work;
-  const known = await findScope(tx, scope_id);
-  if (!known || known.deleted_at !== null) throw noScope(scope_id);
-  await openTrajectoryLocked(work, known.trajectory_id);
-  const scope = await lockScope(tx, scope_id);
-  if (!scope || scope.deleted_at !== null) throw noScope(scope_id);
-  return scope;
+  const { trajectory_id } = present(tx, 'scope', scope_id, await findScope(tx, scope_id));
+  await openTrajectoryLocked(work, trajectory_id);
+  return present(tx, 'scope', scope_id, await lockScope(tx, scope_id));
 }
 
 export async function restore(call: Call, input: In<'scopes.restore'>): Promise<Out<'scopes.restore'>> {
@@ -81,7 +67,7 @@ export async function restore(call: Call, input: In<'scopes.restore'>): Promise<
     input,
     work: async (work) => {
       const { tx, now } = work;
-      const scope = await restorable(work, input.scope_id);
+      const scope = await lockForRestore(work, input.scope_id);
       const kept = await findCheckpoint(tx, input.scope_id);
       const source = kept?.box_id == null ? undefined : await findBox(tx, kept.box_id);
       if (!kept || !source || source.ended_at !== null) {

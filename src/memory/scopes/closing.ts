@@ -1,4 +1,4 @@
-/** Closing scopes: in one transaction, however many turns they have. What they held is erased after it (erasure.ts). */
+/** Closes scopes in one transaction, whatever their number of turns. Their content is erased afterwards. */
 import type { In } from '../../engine/contract.js';
 import {
   appendEvent,
@@ -12,17 +12,18 @@ import {
 import { addEndings, scopeHolder } from '../../engine/sql.js';
 import { takeDeleteTime } from '../../facts/sql.js';
 import type { Json } from '../../kernel/contract.js';
+import { present } from '../../kernel/index.js';
 import { refuseFormerOwner } from '../trajectories/former-owners.js';
 import { dropAwaited } from '../versions/sources.js';
-import type { ClosedScope, Made, Scope } from './model.js';
-import { noScope, readScope } from './service.js';
+import type { ClosedScope, Made } from './model.js';
+import { readScope } from './service.js';
 import { closeScopes, dropLooseCheckpoints, findScope, lockOpenScopes, type ScopeRow } from './store.js';
 import { triggers } from './triggers.js';
-import { keepersOf } from './turn-pins.js';
+import { pinsOf } from './turn-pins.js';
 
 /**
- * Closes these open scopes, which are locked; says when. From the commit on, nothing that they hold can be read. What is
- * still to be made of them is made after it, unless they go on elsewhere or are deleted.
+ * Closes locked open scopes and returns the time. From the commit on, their content is unreadable. Policies queue their
+ * remaining work, unless the scopes are moved or deleted.
  */
 export async function endScopes(
   work: Work,
@@ -32,7 +33,7 @@ export async function endScopes(
   const { tx, now } = work;
   const ids = scopes.map(({ scope_id }) => scope_id);
   if (what === 'closed' && scopes.length > 0) await triggers.get('policies').onClose(work, scopes);
-  // Behind every seal, so that a sealed box keeps what it was sealed with.
+  // Later than every seal, so that a sealed box keeps its cards.
   const ended_at = await takeDeleteTime(tx, now);
   await closeScopes(tx, ids, ended_at);
   await dropLooseCheckpoints(tx, ids);
@@ -50,13 +51,7 @@ export async function endScopes(
   return ended_at;
 }
 
-/** What a scope looks like from the outside once it is closed, and who keeps some of its turns. */
-async function describeClosed(call: Call, scope: Scope, { scope_ids, made }: Closed): Promise<ClosedScope> {
-  const kept_by = await keepersOf(call.driver, call.tenant, scope.box_id);
-  return { ...scope, closed_scope_ids: [...scope_ids], kept_by, made: [...made] };
-}
-
-/** What is kept to answer again that a scope was closed. */
+/** What is stored to replay the answer. */
 interface Closed {
   readonly scope_ids: readonly string[];
   readonly made: readonly Made[];
@@ -65,17 +60,15 @@ interface Closed {
 export async function close(call: Call, input: In<'scopes.close'>): Promise<ClosedScope> {
   const { tenant, driver } = call;
   const { scope_id, wait = false } = input;
-  const known = await keptAnswer(call, { scope_id });
-  const policies = triggers.get('policies');
-  const made = known === undefined ? await policies.beforeClosing(call, { scope_ids: [scope_id] }) : [];
+  const isReplay = (await keptAnswer(call, { scope_id })) !== undefined;
+  const made = isReplay ? [] : await triggers.get('policies').beforeClosing(call, { scope_ids: [scope_id] });
   const closed = await change<Closed>(call, {
     input: { scope_id },
     work: async (work) => {
       const { tx } = work;
-      const row = await findScope(tx, scope_id);
-      if (!row || row.deleted_at !== null) throw noScope(scope_id);
+      const row = present(tx, 'scope', scope_id, await findScope(tx, scope_id));
       await refuseFormerOwner(call, tx, row.trajectory_id);
-      // Those nested in it go with it. One that is closed already stays as it is.
+      // Nested scopes close with it; a closed scope stays as it is.
       const scopes = row.closed_at === null ? await lockOpenScopes(tx, [scope_id]) : [];
       await endScopes(work, scopes);
       return { scope_ids: scopes.map((scope) => scope.scope_id), made };
@@ -86,5 +79,7 @@ export async function close(call: Call, input: In<'scopes.close'>): Promise<Clos
   const holders = [...new Set([scope_id, ...closed.scope_ids])].map(scopeHolder);
   if (wait) await waitForErasure(call, holders);
   else startErasure(call, holders);
-  return describeClosed(call, await readScope(call, driver.at(tenant), scope_id), closed);
+  const scope = await readScope(call, driver.at(tenant), scope_id);
+  const kept_by = await pinsOf(driver, tenant, scope.box_id);
+  return { ...scope, closed_scope_ids: [...closed.scope_ids], kept_by, made: [...closed.made] };
 }

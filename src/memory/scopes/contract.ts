@@ -24,7 +24,7 @@ const changeable = {
   purpose: text(20_000).nullish(),
   token_budget: clearable(tokenBudget, DEFAULT_TOKEN_BUDGET),
   threshold_percent: clearable(thresholdPercent, DEFAULT_THRESHOLD_PERCENT),
-  enforce: clearable(z.boolean(), false).describe('Refuse a turn that does not fit into the budget'),
+  enforce: clearable(z.boolean(), false).describe('Refuse turns that exceed the budget'),
   metadata: clearable(smallMetadata, {}),
 };
 
@@ -34,12 +34,12 @@ export const scopes = {
     path: '/api/v1/scopes',
     input: z.strictObject({
       ...changeable,
-      scope_id: uuid.optional().describe('Made by the server when absent'),
+      scope_id: uuid.optional().describe('Default: a new id'),
       trajectory_id: uuid,
-      parent_scope_id: uuid.nullish().describe('The open scope of the same trajectory that it is nested in'),
+      parent_scope_id: uuid.nullish().describe('An open scope of the same trajectory in which it is nested'),
       name,
-      token_budget: tokenBudget.optional().describe('8,000 unless given'),
-      threshold_percent: thresholdPercent.optional().describe('80 unless given'),
+      token_budget: tokenBudget.optional().describe('Default: 8,000'),
+      threshold_percent: thresholdPercent.optional().describe('Default: 80'),
       agent_id: anyId.nullish(),
       box_id: computed,
       tokens_used: computed,
@@ -99,7 +99,7 @@ export const scopes = {
     access: 'write',
     touches: [writes('Scope', 'scope_id'), reads('Turn', 'listed')],
     event: 'cairn.scope.updated',
-    summary: 'Change an open scope.',
+    summary: 'Update an open scope.',
     example: { scope_id: A_SCOPE, token_budget: 16000 },
   }),
   checkpoint: operation({
@@ -109,29 +109,27 @@ export const scopes = {
       ...byId,
       context_state: contextState
         .nullish()
-        .describe(
-          'Any bytes up to 1 MiB, as base64 or, below about 199,000 bytes, as a list of bytes; answered as base64',
-        ),
-      recoverable: z.boolean().optional().describe('true unless given: keep the turns, to restore from them'),
+        .describe('Up to 1 MiB, as base64 or, below about 199,000 bytes, as a list of bytes; answered as base64'),
+      recoverable: z.boolean().optional().describe('Keep the turns, so that it can be restored; default: true'),
     }),
     output: scope,
     access: 'write',
     touches: [writes('Turn', 'scope_id')],
     event: 'cairn.scope.checkpointed',
     status: 201,
-    summary: 'Keep an open scope as it is now, in place of its checkpoint before.',
+    summary: 'Checkpoint an open scope, replacing its previous checkpoint.',
     example: { scope_id: A_SCOPE, context_state: 'eyJzdGVwIjoyfQ==' },
   }),
   restore: operation({
     method: 'POST',
     path: '/api/v1/scopes/{scope_id}/restore',
     input: z.strictObject({ ...byId, name: name.optional(), token_budget: tokenBudget.optional() }),
-    output: scope.extend({ context_state: z.string().nullable().describe('That of the checkpoint') }),
+    output: scope.extend({ context_state: z.string().nullable().describe('Of the checkpoint') }),
     access: 'write',
     touches: [reads('Turn', 'scope_id'), writes('Turn', 'scope_id')],
     event: 'cairn.scope.restored',
     status: 201,
-    summary: 'Make a new scope from the checkpoint of another, open or closed.',
+    summary: 'Create a scope from the checkpoint of another, open or closed.',
     example: { scope_id: A_SCOPE },
   }),
   close: operation({
@@ -142,7 +140,7 @@ export const scopes = {
     access: 'write',
     touches: [writes('Scope', 'scope_id')],
     event: 'cairn.scope.closed',
-    summary: 'Close a scope and those nested in it: their turns are gone at once, and erased right after.',
+    summary: 'Close a scope and its nested scopes: their turns become unreadable at once and are then erased.',
     example: { scope_id: A_SCOPE },
   }),
   turns: operation({
@@ -151,7 +149,12 @@ export const scopes = {
     input: z.strictObject({
       ...byId,
       ...pageInput,
-      tail: z.int().min(1).max(500).optional().describe('Only the last so many turns, instead of pages'),
+      tail: z
+        .int()
+        .min(1)
+        .max(500)
+        .optional()
+        .describe('Only the last turns, up to this number; not with limit, cursor or offset'),
     }),
     output: z.object({ turns: z.array(turn), ...pageOutput }),
     access: 'read',

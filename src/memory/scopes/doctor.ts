@@ -1,4 +1,4 @@
-/** The doctor's questions about scopes and turns, and about what their ending leaves. */
+/** Doctor checks of scopes, turns and their erasure. */
 import { sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 import { pinned } from '../../facts/sql.js';

@@ -4,10 +4,9 @@ import { bytes, instant, jsonObject } from '../../kernel/contract.js';
 
 export const DEFAULT_TOKEN_BUDGET = 8000;
 export const DEFAULT_THRESHOLD_PERCENT = 80;
+const MAX_STATE_BYTES = 1024 * 1024;
 
-export const MAX_STATE_BYTES = 1024 * 1024;
-
-/** Serialized state of whoever works in the scope: opaque bytes. */
+/** Opaque serialized state of the agent that works in the scope. */
 export const contextState = bytes(MAX_STATE_BYTES);
 
 export const tokenBudget = z.int().min(1).max(1_000_000_000);
@@ -15,9 +14,9 @@ export const thresholdPercent = z
   .int()
   .min(1)
   .max(100)
-  .describe('Percent of the budget at which an event tells that it is nearly used up');
+  .describe('Percent of the budget at which the event cairn.scope.threshold is appended');
 
-export const scopeCheckpoint = z
+const scopeCheckpoint = z
   .object({
     context_state: z.string().nullable().describe('base64'),
     recoverable: z.boolean(),
@@ -27,11 +26,11 @@ export const scopeCheckpoint = z
   })
   .meta({ id: 'ScopeCheckpoint' });
 
-export const erasure = z
+const erasure = z
   .object({
     state: z.enum(['pending', 'done']),
-    erased: z.int().describe('Turns whose content this erasure found or made erased, so far'),
-    kept: z.int().describe('Turns that something kept when this erasure came to them'),
+    erased: z.int().describe('Turns erased so far'),
+    kept: z.int().describe('Turns that a pin kept'),
   })
   .meta({ id: 'Erasure' });
 
@@ -40,20 +39,20 @@ export const scope = z
     scope_id: z.string(),
     trajectory_id: z.string(),
     parent_scope_id: z.string().nullable(),
-    box_id: z.string().describe('The box that the turns are in'),
+    box_id: z.string().describe('The box of its turns'),
     agent_id: z.string().nullable(),
     name: z.string(),
     purpose: z.string().nullable(),
     token_budget: z.int(),
     tokens_used: z.int(),
-    turns: z.int().describe('How many turns it has'),
+    turns: z.int().describe('Number of turns'),
     threshold_percent: z.int(),
     threshold_reached_at: instant.nullable(),
-    enforce: z.boolean().describe('Refuse a turn that does not fit into the budget'),
+    enforce: z.boolean().describe('Refuse turns that exceed the budget'),
     is_active: z.boolean(),
     checkpoint: scopeCheckpoint.nullable(),
-    restored_from: z.string().nullable().describe('The scope whose checkpoint it started with'),
-    erasure: erasure.nullable().describe('Of a closed scope: how far the erasure of its turns has come'),
+    restored_from: z.string().nullable().describe('The scope whose checkpoint it was restored from'),
+    erasure: erasure.nullable().describe('Progress of the erasure of its turns; null while it is open'),
     metadata: jsonObject,
     created_at: instant,
     updated_at: instant,
@@ -62,7 +61,7 @@ export const scope = z
   .meta({ id: 'Scope' });
 export type Scope = z.output<typeof scope>;
 
-/** Something that a policy made, by its id. */
+/** An entity that a policy made. */
 export const made = z.object({ kind: z.enum(['summary', 'artifact', 'note']), id: z.string() });
 export type Made = z.output<typeof made>;
 
@@ -73,12 +72,12 @@ export const closedScope = scope
       .array(
         z.object({
           kind: z.enum(['checkpoint', 'sealed_box', 'scope']),
-          id: z.string().describe('The scope of the checkpoint, the box, or the restored scope'),
+          id: z.string().describe('Id of the scope of the checkpoint, of the box, or of the restored scope'),
           turns: z.int(),
         }),
       )
-      .describe('What keeps the content of turns from being erased'),
-    made: z.array(made).describe('What policies made of its turns before it was closed'),
+      .describe('Pins that keep turns from being erased'),
+    made: z.array(made).describe('Entities that policies made from its turns before it was closed'),
   })
   .meta({ id: 'ClosedScope' });
 export type ClosedScope = z.output<typeof closedScope>;

@@ -1,6 +1,6 @@
-/** The token budget of a scope: what fits, and when its threshold is reached. */
+/** The token budget of a scope and its threshold. */
 
-export interface Budget {
+interface Budget {
   readonly token_budget: number;
   /** Percent of the budget. */
   readonly threshold: number;
@@ -11,10 +11,6 @@ export const fits = (budget: Budget, tokens_used: number): boolean => tokens_use
 export const reachesThreshold = (budget: Budget, tokens_used: number): boolean =>
   tokens_used * 100 >= budget.threshold * budget.token_budget;
 
-/**
- * When the threshold counts as reached, after the budget or its use changed: once it is, it stays so, and fires no
- * more; below it, which only a larger budget brings about, it is ready to fire again.
- */
-export function thresholdAt(budget: Budget, tokens_used: number, before: number | null, now: number): number | null {
-  return reachesThreshold(budget, tokens_used) ? (before ?? now) : null;
-}
+/** When the threshold was reached. It fires once, and again only after a larger budget has reset it to null. */
+export const thresholdAt = (budget: Budget, tokens_used: number, before: number | null, now: number): number | null =>
+  reachesThreshold(budget, tokens_used) ? (before ?? now) : null;

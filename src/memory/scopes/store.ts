@@ -1,4 +1,4 @@
-/** scopes and scope_checkpoints: one row a context window; its turns are in its box. */
+/** scopes, one row per context window, and scope_checkpoints; the turns are in the boxes of the scopes. */
 import {
   byDialect,
   join,
@@ -8,14 +8,15 @@ import {
   type Sql,
   sql,
   startsWith,
-  type Table,
   TENANT,
   type Times,
   type Tx,
   within,
 } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import type { ContainerReach } from '../../engine/sql.js';
 import { scopesReadable } from '../access/reach.js';
+import { insertRows, selectIds } from '../rows.js';
 
 export interface ScopeRow {
   readonly scope_id: string;
@@ -38,12 +39,12 @@ export interface ScopeRow {
   readonly updated_at: number;
   readonly closed_at: number | null;
   readonly deleted_at: number | null;
-  /** Up to which turn it was summarised, and facts were got out of it. */
+  /** Turns that were summarized, and that facts were extracted from. */
   readonly summarized_turns: number;
   readonly extracted_turns: number;
 }
 
-const scopesTable: Table = {
+const scopesTable = {
   name: 'scopes',
   columns: {
     tenant_id: 'text',
@@ -67,120 +68,86 @@ const scopesTable: Table = {
     summarized_turns: 'bigint',
     extracted_turns: 'bigint',
   },
-};
+} as const;
 
-export async function insertScope(tx: Tx, row: ScopeRow): Promise<void> {
-  await tx.insert(scopesTable, [
-    [
-      tx.tenant,
-      row.scope_id,
-      row.trajectory_id,
-      row.parent_scope_id,
-      row.box_id,
-      row.agent_id,
-      row.name,
-      row.purpose,
-      row.token_budget,
-      row.tokens_used,
-      row.threshold,
-      row.threshold_at,
-      row.enforce,
-      row.restored_from,
-      row.metadata,
-      row.sent_hash,
-      row.created_at,
-      row.updated_at,
-      row.summarized_turns,
-      row.extracted_turns,
-    ],
-  ]);
-}
+export const insertScope = (tx: Tx, row: ScopeRow): Promise<void> => insertRows(tx, scopesTable, [row]);
 
-/** Closed and deleted ones included. */
-export function findScope(query: Query, scope_id: string): Promise<ScopeRow | undefined> {
-  return query.get<ScopeRow>(sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`);
-}
+const byId = (scope_id: string): Sql =>
+  sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`;
 
-/** The same, and nobody adds a turn to it or closes it until the commit. */
-export function lockScope(tx: Tx, scope_id: string): Promise<ScopeRow | undefined> {
-  return tx.get<ScopeRow>(sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id} FOR UPDATE`);
-}
+/** Closed and deleted scopes included. */
+export const findScope = (query: Query, scope_id: string): Promise<ScopeRow | undefined> =>
+  query.get<ScopeRow>(byId(scope_id));
 
-/** The open scopes among these and all that are nested in them, locked, in the order of their ids. */
+/** The same, locked: no other transaction adds a turn or closes it. */
+export const lockScope = (tx: Tx, scope_id: string): Promise<ScopeRow | undefined> =>
+  tx.get<ScopeRow>(sql`${byId(scope_id)} FOR UPDATE`);
+
+const openAmong = (scope_ids: readonly string[]): Sql =>
+  sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ANY(${scope_ids}) AND closed_at IS NULL
+      ORDER BY scope_id`;
+
+/** SQLite would scan all scopes in the order of their ids rather than sort those of a few trajectories. */
+const byTrajectory: Sql = byDialect({ sqlite: sql`scopes INDEXED BY scopes_by_trajectory`, postgres: sql`scopes` });
+
+const openInTrajectories = (trajectory_ids: readonly string[]): Sql =>
+  sql`SELECT * FROM ${byTrajectory} WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids})
+        AND closed_at IS NULL ORDER BY scope_id`;
+
+/** Locks the open scopes among these and those nested in them, in the order of their ids. */
 export async function lockOpenScopes(tx: Tx, scope_ids: readonly string[]): Promise<ScopeRow[]> {
   let locked: ScopeRow[] = [];
   for (let known = 0; ; ) {
     const found = await nestedIn(tx, scope_ids);
-    // Whoever nests a scope locks the one that it is nested in: when all are locked and none came, none can come.
+    // Nesting a scope locks its parent: once all are locked and no new one appeared, none can.
     if (found.length === known) return locked;
     known = found.length;
-    locked = await tx.all<ScopeRow>(
-      sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ANY(${found})
-            AND closed_at IS NULL ORDER BY scope_id FOR UPDATE`,
-    );
+    locked = await tx.all<ScopeRow>(sql`${openAmong(found)} FOR UPDATE`);
   }
 }
 
-async function nestedIn(tx: Query, scope_ids: readonly string[]): Promise<string[]> {
-  const rows = await tx.all<{ scope_id: string }>(
+const nestedIn = (query: Query, scope_ids: readonly string[]): Promise<string[]> =>
+  selectIds(
+    query,
     sql`WITH RECURSIVE nested(scope_id) AS (
           SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = ANY(${scope_ids})
           UNION
           SELECT s.scope_id FROM nested n CROSS JOIN scopes s
             WHERE s.tenant_id = ${TENANT} AND s.parent_scope_id = n.scope_id
         )
-        SELECT scope_id FROM nested`,
+        SELECT scope_id AS id FROM nested`,
   );
-  return rows.map(({ scope_id }) => scope_id);
-}
 
-/** SQLite would rather go through all scopes in their order than sort those of a few trajectories. */
-const byTrajectory: Sql = byDialect({ sqlite: sql`scopes INDEXED BY scopes_by_trajectory`, postgres: sql`scopes` });
+/** Locks the open scopes of these trajectories, in the order of their ids. */
+export const lockScopesOf = (tx: Tx, trajectory_ids: readonly string[]): Promise<ScopeRow[]> =>
+  tx.all<ScopeRow>(sql`${openInTrajectories(trajectory_ids)} FOR UPDATE`);
 
-/** The open scopes of these trajectories, locked, in the order of their ids. */
-export function lockScopesOf(tx: Tx, trajectory_ids: readonly string[]): Promise<ScopeRow[]> {
-  return tx.all<ScopeRow>(
-    sql`SELECT * FROM ${byTrajectory} WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids})
-          AND closed_at IS NULL ORDER BY scope_id FOR UPDATE`,
-  );
-}
-
-export async function closeScopes(tx: Tx, scope_ids: readonly string[], now: number): Promise<void> {
-  await tx.send(
+export const closeScopes = (tx: Tx, scope_ids: readonly string[], now: number): Promise<void> =>
+  tx.send(
     sql`UPDATE scopes SET closed_at = ${now}, updated_at = ${now}
         WHERE tenant_id = ${TENANT} AND scope_id = ANY(${scope_ids}) AND closed_at IS NULL`,
   );
-}
 
-/** Notes up to which turn a scope, which is locked, was summarised or looked through for facts. */
-export function noteCovered(
+/** Records up to which turn a locked scope was summarized and searched for facts. */
+export const noteCovered = (
   tx: Tx,
   { scope_id, summarized_turns, extracted_turns }: Pick<ScopeRow, 'scope_id' | 'summarized_turns' | 'extracted_turns'>,
-): Promise<void> {
-  return tx.send(
+): Promise<void> =>
+  tx.send(
     sql`UPDATE scopes SET summarized_turns = ${summarized_turns}, extracted_turns = ${extracted_turns}
         WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`,
   );
-}
 
-/** The open scopes among these and those nested in them, or of these trajectories: only to be looked at. */
-export async function openScopesAt(
+/** The open scopes of these trajectories, or among these scopes and those nested in them, without locks. */
+export const openScopesAt = async (
   query: Query,
   at: { readonly scope_ids?: readonly string[]; readonly trajectory_ids?: readonly string[] },
-): Promise<ScopeRow[]> {
-  if (at.trajectory_ids)
-    return query.all<ScopeRow>(
-      sql`SELECT * FROM ${byTrajectory} WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${at.trajectory_ids})
-            AND closed_at IS NULL ORDER BY scope_id`,
-    );
-  const ids = await nestedIn(query, at.scope_ids ?? []);
-  return query.all<ScopeRow>(
-    sql`SELECT * FROM scopes WHERE tenant_id = ${TENANT} AND scope_id = ANY(${ids}) AND closed_at IS NULL
-        ORDER BY scope_id`,
+): Promise<ScopeRow[]> =>
+  query.all<ScopeRow>(
+    at.trajectory_ids ? openInTrajectories(at.trajectory_ids) : openAmong(await nestedIn(query, at.scope_ids ?? [])),
   );
-}
 
-/** A scope with what is shown of it besides its row. */
+/** A scope with its number of turns, its checkpoint and the progress of its erasure. */
 export interface ScopeView extends ScopeRow {
   readonly turns: number;
   readonly checkpoint_box_id: string | null;
@@ -188,7 +155,7 @@ export interface ScopeView extends ScopeRow {
   readonly checkpoint_tokens: number | null;
   readonly checkpoint_turns: number | null;
   readonly checkpoint_at: number | null;
-  /** Of the erasure after it was closed; null for an open one. */
+  /** Progress of the erasure of a closed scope; null for an open one. */
   readonly erased: number | null;
   readonly kept: number | null;
   readonly done_at: number | null;
@@ -201,18 +168,13 @@ const VIEW: Sql = sql`SELECT s.*, b.length AS turns, k.box_id AS checkpoint_box_
   LEFT JOIN scope_checkpoints k ON k.tenant_id = s.tenant_id AND k.scope_id = s.scope_id
   LEFT JOIN endings x ON x.tenant_id = s.tenant_id AND x.holder = 'scope:' || s.scope_id`;
 
-export function viewScope(query: Query, scope_id: string): Promise<ScopeView | undefined> {
-  return query.get<ScopeView>(
+export const viewScope = (query: Query, scope_id: string): Promise<ScopeView | undefined> =>
+  query.get<ScopeView>(
     sql`${VIEW} WHERE s.tenant_id = ${TENANT} AND s.scope_id = ${scope_id} AND s.deleted_at IS NULL`,
   );
-}
 
-export interface ScopeFilter {
-  readonly trajectory_id?: string | undefined;
-  readonly parent_scope_id?: string | undefined;
-  readonly status?: 'active' | 'closed' | undefined;
-  readonly agent_id?: string | undefined;
-  readonly name?: string | undefined;
+export interface ScopeFilter
+  extends Pick<In<'scopes.list'>, 'trajectory_id' | 'parent_scope_id' | 'status' | 'agent_id' | 'name'> {
   readonly times: Times;
   readonly reach?: ContainerReach | undefined;
 }
@@ -231,26 +193,20 @@ function where(filter: ScopeFilter): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listScopes(query: Query, filter: ScopeFilter, page: KeysetPage): Promise<ScopeView[]> {
-  return query.all<ScopeView>(sql`${VIEW} WHERE ${where(filter)}${keyset(sql`s.scope_id`, page)}`);
-}
+export const listScopes = (query: Query, filter: ScopeFilter, page: KeysetPage): Promise<ScopeView[]> =>
+  query.all<ScopeView>(sql`${VIEW} WHERE ${where(filter)}${keyset(sql`s.scope_id`, page)}`);
 
 export const countScopes = (filter: ScopeFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM scopes s WHERE ${where(filter)}`;
 
-export type ScopeChange = Pick<
-  ScopeRow,
-  'name' | 'purpose' | 'token_budget' | 'threshold' | 'threshold_at' | 'enforce' | 'metadata' | 'updated_at'
->;
-
-export async function updateScope(tx: Tx, scope_id: string, change: ScopeChange): Promise<void> {
-  await tx.send(
-    sql`UPDATE scopes SET name = ${change.name}, purpose = ${change.purpose}, token_budget = ${change.token_budget},
-          threshold = ${change.threshold}, threshold_at = ${change.threshold_at}, enforce = ${change.enforce},
-          metadata = ${change.metadata}, updated_at = ${change.updated_at}
-        WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`,
+/** Writes the columns that `scopes.update` can change. */
+export const updateScope = (tx: Tx, row: ScopeRow): Promise<void> =>
+  tx.send(
+    sql`UPDATE scopes SET name = ${row.name}, purpose = ${row.purpose}, token_budget = ${row.token_budget},
+          threshold = ${row.threshold}, threshold_at = ${row.threshold_at}, enforce = ${row.enforce},
+          metadata = ${row.metadata}, updated_at = ${row.updated_at}
+        WHERE tenant_id = ${TENANT} AND scope_id = ${row.scope_id}`,
   );
-}
 
 export interface CheckpointRow {
   readonly scope_id: string;
@@ -261,12 +217,11 @@ export interface CheckpointRow {
   readonly created_at: number;
 }
 
-export function findCheckpoint(query: Query, scope_id: string): Promise<CheckpointRow | undefined> {
-  return query.get<CheckpointRow>(
+export const findCheckpoint = (query: Query, scope_id: string): Promise<CheckpointRow | undefined> =>
+  query.get<CheckpointRow>(
     sql`SELECT scope_id, box_id, context_state, tokens_used, turns, created_at FROM scope_checkpoints
         WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`,
   );
-}
 
 export async function putCheckpoint(tx: Tx, row: CheckpointRow): Promise<void> {
   await tx.run(
@@ -279,10 +234,9 @@ export async function putCheckpoint(tx: Tx, row: CheckpointRow): Promise<void> {
   );
 }
 
-/** Removes checkpoints that nothing can be restored from, when their scopes are closed. */
-export async function dropLooseCheckpoints(tx: Tx, scope_ids: readonly string[]): Promise<void> {
-  await tx.send(
+/** Deletes unrecoverable checkpoints of scopes that close. */
+export const dropLooseCheckpoints = (tx: Tx, scope_ids: readonly string[]): Promise<void> =>
+  tx.send(
     sql`DELETE FROM scope_checkpoints
         WHERE tenant_id = ${TENANT} AND scope_id = ANY(${scope_ids}) AND box_id IS NULL`,
   );
-}

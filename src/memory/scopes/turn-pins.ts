@@ -1,19 +1,18 @@
-/** What keeps turns of a scope from being erased: checkpoints, restored scopes and sealed boxes that hold them. */
+/** Pins on turns: checkpoints, restored scopes and sealed boxes that keep them from being erased. */
 import { type Driver, sql } from '../../driver/index.js';
 import { BOX_ENDED } from '../../engine/sql.js';
 import type { ClosedScope } from './model.js';
 
-type Keeper = ClosedScope['kept_by'][number];
+type Pin = ClosedScope['kept_by'][number];
 
-/** How many are named at most. */
-const FEW = 100;
+const MAX_PINS = 100;
 
 /**
- * The turns in a box are its own and those of the boxes that it starts with, each a stretch of positions. They are also
- * in the boxes that start with one of these, up to where they left it, and in boxes that took some of them one by one.
- * What of these keeps them is what pins a card (lifetime.ts). A long read: it looks at every turn.
+ * The turns of a box are its own entries and ranges of the boxes that it was forked from (`chain`). Forks of any of
+ * these share the range up to their fork point (`derived`); other boxes contain single cards (`taken`). Of these boxes,
+ * the ones that pin a card (facts/cards/lifetime.ts) are returned. A long read: it visits every turn.
  */
-export async function keepersOf(driver: Driver, tenant: string, box_id: string): Promise<Keeper[]> {
+export async function pinsOf(driver: Driver, tenant: string, box_id: string): Promise<Pin[]> {
   const rows = await driver.long<{ box_id: string; held_by: string | null; scope_id: string | null; turns: number }>(
     tenant,
     sql`WITH RECURSIVE chain(box_id, base_box_id, base_position, low, until) AS (
@@ -52,9 +51,9 @@ export async function keepersOf(driver: Driver, tenant: string, box_id: string):
           LEFT JOIN endings y ON y.tenant_id = s.tenant_id AND y.holder = s.held_by
           WHERE h.box_id <> ${box_id} AND CASE WHEN b.held_by IS NOT NULL THEN ${BOX_ENDED} IS NULL
             ELSE b.sealed_at IS NOT NULL AND (y.ended_at IS NULL OR y.ended_at > b.sealed_at) END
-          GROUP BY b.box_id, b.held_by, k.scope_id ORDER BY b.box_id LIMIT ${FEW}`,
+          GROUP BY b.box_id, b.held_by, k.scope_id ORDER BY b.box_id LIMIT ${MAX_PINS}`,
   );
-  return rows.map(({ box_id: id, held_by, scope_id, turns }): Keeper => {
+  return rows.map(({ box_id: id, held_by, scope_id, turns }): Pin => {
     if (scope_id !== null) return { kind: 'checkpoint', id: scope_id, turns };
     if (held_by?.startsWith('scope:')) return { kind: 'scope', id: held_by.slice('scope:'.length), turns };
     return { kind: 'sealed_box', id, turns };

@@ -1,29 +1,20 @@
-/** Batches over trajectories: each item alone, or all in one transaction. */
+/** Batches of trajectories: one transaction per item, or one for all. */
 import type { In, Out } from '../../engine/contract.js';
-import {
-  type About,
-  allDone,
-  bytesOf,
-  type Call,
-  change,
-  inItem,
-  runEach,
-  startErasure,
-  type Work,
-} from '../../engine/index.js';
+import { type About, allDone, bytesOf, type Call, change, inItem, runEach, startErasure } from '../../engine/index.js';
 import { checkUses } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
+import type { Action } from '../versions/changes.js';
 import { trajectories as operations } from './contract.js';
 import { remove, removeIn } from './ending.js';
 import type { Trajectory } from './model.js';
-import { moveIn, update } from './moves.js';
 import { create, createIn, prepareCreate, preparePatch, readAgain } from './service.js';
+import { update, updateWithTask } from './updating.js';
 
 type Item = In<'trajectories.batch'>['items'][number];
 
 export function batch(call: Call, input: In<'trajectories.batch'>): Promise<Out<'trajectories.batch'>> {
-  if (input.atomic) return together(call, input);
-  return runEach(call, input, input.items, alone, { stop_on_error: input.stop_on_error, about });
+  if (input.atomic) return batchAtomic(call, input);
+  return runEach(call, input, input.items, runItem, { stop_on_error: input.stop_on_error, about });
 }
 
 function about(item: Item): About {
@@ -32,7 +23,7 @@ function about(item: Item): About {
   return { changes: trajectory_id, names: parent_trajectory_id == null ? [] : [parent_trajectory_id] };
 }
 
-/** Checks an item as if it came alone. */
+/** Checks access as for a single operation. */
 const checkItem = (call: Call, item: Item): Promise<void> =>
   checkUses(
     call,
@@ -40,7 +31,7 @@ const checkItem = (call: Call, item: Item): Promise<void> =>
     item.operation === 'create' ? item.create : { trajectory_id: item.trajectory_id },
   );
 
-async function alone(call: Call, item: Item): Promise<Trajectory | null> {
+async function runItem(call: Call, item: Item): Promise<Trajectory | null> {
   await checkItem(call, item);
   if (item.operation === 'create') return create(call, item.create);
   const { trajectory_id } = item;
@@ -49,29 +40,24 @@ async function alone(call: Call, item: Item): Promise<Trajectory | null> {
   return null;
 }
 
-interface Prepared {
-  readonly bytes: number;
-  readonly work: (work: Work) => Promise<Done>;
-}
-
 interface Done {
   readonly trajectory: Trajectory | null;
   readonly ended: readonly string[];
 }
 
-function prepare(call: Call, item: Item): Prepared {
+function prepare(call: Call, item: Item): Action<Done> {
   if (item.operation === 'create') {
     const prepared = prepareCreate(call, item.create);
     return { bytes: prepared.bytes, work: async (work) => ({ trajectory: await createIn(work, prepared), ended: [] }) };
   }
   if (item.operation === 'update') {
     const prepared = preparePatch(item.trajectory_id, item.update);
-    return { bytes: prepared.bytes, work: (work) => moveIn(work, prepared) };
+    return { bytes: prepared.bytes, work: (work) => updateWithTask(work, prepared) };
   }
   return { bytes: 0, work: async (work) => ({ trajectory: null, ended: await removeIn(work, item.trajectory_id) }) };
 }
 
-async function together(call: Call, input: In<'trajectories.batch'>): Promise<Out<'trajectories.batch'>> {
+async function batchAtomic(call: Call, input: In<'trajectories.batch'>): Promise<Out<'trajectories.batch'>> {
   for (const [i, item] of input.items.entries()) await inItem('items', i, () => checkItem(call, item));
   const prepared = input.items.map((item, i) => inItem('items', i, () => prepare(call, item)));
   const done = await change<Done[]>(call, {

@@ -11,11 +11,11 @@ const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const byId = { trajectory_id: uuid };
 
 const createInput = z.strictObject({
-  trajectory_id: uuid.optional().describe('Made by the server when absent'),
+  trajectory_id: uuid.optional().describe('Default: a new id'),
   name,
   description: text(20_000).nullish(),
-  parent_trajectory_id: uuid.nullish().describe('The task that this one is a part of'),
-  agent_id: anyId.nullish().describe('Whose task it is: the agent of the key unless given'),
+  parent_trajectory_id: uuid.nullish().describe('The task of which it is a part'),
+  agent_id: anyId.nullish().describe('Owner; default: the agent of the key'),
   metadata: smallMetadata.optional(),
   tenant_id: computed,
   status: startsAs('Active'),
@@ -30,7 +30,7 @@ const updateInput = z.strictObject({
   name: name.optional(),
   description: text(20_000).nullish(),
   status: trajectoryStatus.optional(),
-  outcome: outcomeInput.optional().describe('With the status Completed or Failed'),
+  outcome: outcomeInput.optional().describe('Only with the status Completed or Failed'),
   metadata: clearable(smallMetadata, {}),
 });
 export type TrajectoryPatch = z.output<typeof updateInput>;
@@ -38,9 +38,9 @@ export type TrajectoryPatch = z.output<typeof updateInput>;
 const node = z.object({
   kind: z.enum(['trajectory', 'scope', 'artifact', 'note']),
   id: z.string(),
-  depth: z.int().describe('0 for the trajectory that was asked for'),
+  depth: z.int().describe('0 for the requested trajectory'),
   name: z.string(),
-  status: z.string().describe('Of a trajectory; active or closed of a scope; the type of an artifact or note'),
+  status: z.string().describe('Status of a trajectory; active or closed for a scope; type of an artifact or note'),
   token_budget: z.int().nullable(),
   tokens_used: z.int().nullable(),
   turns: z.int().nullable(),
@@ -77,7 +77,7 @@ export const trajectories = {
       status: trajectoryStatus.optional(),
       agent_id: agentFilter,
       parent_id: uuid.optional().describe('Only the children of this trajectory'),
-      top_level: z.boolean().optional().describe('Only those that are a part of none'),
+      top_level: z.boolean().optional().describe('Only trajectories without a parent'),
       name: namePrefix,
       ...timeFilters,
       ...pageInput,
@@ -97,7 +97,7 @@ export const trajectories = {
     access: 'write',
     touches: [writes('Trajectory', 'trajectory_id'), reads('Artifact', 'named'), reads('Note', 'named')],
     event: 'cairn.trajectory.updated',
-    summary: 'Change a trajectory, or finish it: Completed and Failed close its scopes and record the outcome.',
+    summary: 'Update a trajectory, or finish it: Completed and Failed close its scopes and record the outcome.',
     example: { trajectory_id: A_TRAJECTORY, description: 'The login fails for long names' },
   }),
   delete: operation({
@@ -114,7 +114,7 @@ export const trajectories = {
     ],
     event: 'cairn.trajectory.deleted',
     status: 204,
-    summary: 'Remove a trajectory with its scopes, turns, artifacts and children, for good. Notes stay.',
+    summary: 'Delete a trajectory with its scopes, turns, artifacts and children. Notes stay.',
     example: { trajectory_id: A_TRAJECTORY },
   }),
   scopes: operation({
@@ -136,7 +136,7 @@ export const trajectories = {
     access: 'read',
     touches: [reads('Trajectory', 'trajectory_id'), reads('Trajectory', 'listed')],
     event: null,
-    summary: 'List the trajectories that are a part of this one.',
+    summary: 'List the children of a trajectory.',
     example: { trajectory_id: A_TRAJECTORY },
   }),
   tree: operation({
@@ -144,16 +144,14 @@ export const trajectories = {
     path: '/api/v1/trajectories/{trajectory_id}/tree',
     input: z.strictObject({
       ...byId,
-      limit: z.int().min(1).max(5000).optional().describe('How many nodes at most, 1,000 unless given'),
+      limit: z.int().min(1).max(5000).optional().describe('Maximum number of nodes; default: 1,000'),
     }),
     output: z.object({
       trajectory,
       nodes: z
         .array(node)
-        .describe(
-          'Depth first: a trajectory, its scopes with those nested in them, artifacts and notes, then its children',
-        ),
-      truncated: z.boolean().describe('True when there is more than the limit let through'),
+        .describe('Depth first: a trajectory, its scopes and their nested scopes, artifacts, notes, then its children'),
+      truncated: z.boolean().describe('True if the limit left some out'),
     }),
     access: 'read',
     touches: [
@@ -164,7 +162,7 @@ export const trajectories = {
       reads('Note', 'listed'),
     ],
     event: null,
-    summary: 'Show a trajectory with all that is below it.',
+    summary: 'Read a trajectory with everything below it.',
     example: { trajectory_id: A_TRAJECTORY },
   }),
   batch: operation({
@@ -176,7 +174,7 @@ export const trajectories = {
     access: 'write',
     touches: [writes('Trajectory', 'items')],
     event: 'cairn.trajectory.*',
-    summary: 'Create, change and delete up to 1,000 trajectories, each answered alone.',
+    summary: 'Create, update and delete up to 1,000 trajectories, each with its own result.',
     example: { items: [{ operation: 'create', create: { name: 'Fix bug #123' } }] },
   }),
 };

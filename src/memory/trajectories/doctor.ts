@@ -1,4 +1,4 @@
-/** The doctor's questions about trajectories, and what is left of those that are deleted. */
+/** Doctor checks of trajectories. */
 import { sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 

@@ -1,16 +1,15 @@
-/** How a trajectory ends: finished, with its scopes closed and its outcome recorded; or deleted, with all below it. */
+/** Finishing a trajectory, which closes its scopes and records its outcome, and deleting a trajectory tree. */
 import type { Query, Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { type Call, change, event, startErasure, type Work, waitForErasure } from '../../engine/index.js';
 import { addEndings, scopeHolder, sessionHolder } from '../../engine/sql.js';
 import { trajectoryWriteReach } from '../../identity/index.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, notFound } from '../../kernel/index.js';
 import { trajectoryBeyond } from '../access/reach.js';
 import { settleEdges } from '../edges/store.js';
-import { beyondAmong } from '../entities/access.js';
 import { endScopes } from '../scopes/closing.js';
 import { lockScopesOf } from '../scopes/store.js';
-import { knownMemories } from '../versions/store.js';
+import { refuseUnknownMemories } from '../versions/sources.js';
 import { finishingHooks, treeDeletions } from './ending-hooks.js';
 import { formerOwnerRefusal } from './former-owners.js';
 import type { Outcome, OutcomeInput } from './model.js';
@@ -19,40 +18,43 @@ import { clearTrajectories, deleteEdgesBelow, endedBelow, endTrajectories, lockT
 import type { FinalStatus } from './rules.js';
 import { activeChildren, findTrajectory } from './store.js';
 
-/** How many ids an outcome names, and a refusal. */
+/** Maximum number of ids in an outcome of either kind, in an error, and in an event. */
 const MAX_PRODUCED = 1000;
 const MAX_NAMED = 100;
+const IDS_PER_EVENT = 1000;
 
 interface Finish {
   readonly trajectory_id: string;
   readonly status: FinalStatus;
-  readonly outcome: OutcomeInput | undefined;
+  readonly outcome?: OutcomeInput | undefined;
 }
 
-export interface Finished {
+interface Finished {
   readonly outcome: Outcome;
   readonly finished_at: number;
-  /** What ended with it. */
+  /** Holders that ended with it. */
   readonly ended: readonly string[];
   readonly closed_scope_ids: readonly string[];
 }
 
-/** What an outcome says was produced, each once. */
+/** The ids that an outcome names, without duplicates. */
 const producedOf = ({ outcome = {} }: Finish) => ({
   artifact: outcome.produced_artifacts && [...new Set(outcome.produced_artifacts)],
   note: outcome.produced_notes && [...new Set(outcome.produced_notes)],
 });
 
-/** Refuses to finish a trajectory that has parts under way, or with an outcome that names what is not there. */
+/** Refuses to finish a trajectory with active children, or with an outcome that names unknown entities. */
 export async function checkFinish(call: Call, query: Query, what: Finish, now: number): Promise<void> {
   const { trajectory_id, status } = what;
   if (status === 'Completed') await refuseActiveChildren(query, trajectory_id);
   const named = producedOf(what);
-  await refuseUnknown(call, query, 'artifact', named.artifact ?? [], now);
-  await refuseUnknown(call, query, 'note', named.note ?? [], now);
+  // Checks reach as well: an outcome must not reveal whether an unreadable entity exists.
+  const within = { call, query, now };
+  await refuseUnknownMemories(within, 'artifact', 'outcome.produced_artifacts', named.artifact ?? []);
+  await refuseUnknownMemories(within, 'note', 'outcome.produced_notes', named.note ?? []);
 }
 
-/** Ends what lives as long as the trajectory, which is locked: its open scopes, and what is kept for the session. */
+/** Closes the open scopes of a locked trajectory and ends its session. */
 export async function finish(work: Work, what: Finish): Promise<Finished> {
   const { call, tx, now } = work;
   const { trajectory_id, status, outcome: given = {} } = what;
@@ -62,7 +64,7 @@ export async function finish(work: Work, what: Finish): Promise<Finished> {
   const finished_at = await endScopes(work, scopes);
   const session = sessionHolder(trajectory_id);
   await addEndings(tx, [{ holder: session, ended_at: finished_at, thread_id: trajectory_id, box_id: null }]);
-  // Asked after the endings: what ends with the trajectory is nothing that it leaves behind.
+  // Read after the endings, so that the outcome does not name content that ends with the trajectory.
   const outcome: Outcome = {
     status: given.status ?? (status === 'Completed' ? 'Success' : 'Failure'),
     summary: given.summary ?? '',
@@ -78,34 +80,12 @@ async function refuseActiveChildren(query: Query, trajectory_id: string): Promis
   if (active.length === 0) return;
   throw new CairnError(
     'STATE_CONFLICT',
-    `trajectory ${trajectory_id} has parts that are Active: finish or suspend them first: ${active.slice(0, 3).join(', ')}`,
+    `trajectory ${trajectory_id} has Active children: finish or suspend them first: ${active.slice(0, 3).join(', ')}`,
     { active_child_ids: active },
   );
 }
 
-async function refuseUnknown(
-  call: Call,
-  query: Query,
-  kind: 'artifact' | 'note',
-  ids: readonly string[],
-  now: number,
-): Promise<void> {
-  const known = await knownMemories(query, ids, now, { kind });
-  // To credit a trajectory with what its writer cannot read would tell whether it is there.
-  const beyond = await beyondAmong(call, query, kind === 'artifact' ? 'Artifact' : 'Note', ids);
-  const missing = ids.filter((id) => !known.has(id) || beyond.includes(id));
-  if (missing.length === 0) return;
-  throw new CairnError(
-    'UNKNOWN_ENTITY',
-    `outcome.produced_${kind}s names ${missing.length} ${kind}(s) that do not exist or are gone: ${missing.slice(0, 3).join(', ')}`,
-    { missing_ids: missing.slice(0, MAX_NAMED) },
-  );
-}
-
-/** How many ids one event names. */
-const IDS_PER_EVENT = 1000;
-
-/** Refuses to delete a tree with a trajectory in it that another agent made of its own accord. */
+/** Refuses to delete a tree that contains a trajectory of another agent, unless it was made on behalf of the caller. */
 async function refuseForeignBelow({ call, tx }: Work, trajectory_ids: readonly string[]): Promise<void> {
   const reach = trajectoryWriteReach(call);
   const foreign = reach && (await trajectoryBeyond(tx, trajectory_ids, reach));
@@ -117,17 +97,14 @@ async function refuseForeignBelow({ call, tx }: Work, trajectory_ids: readonly s
   );
 }
 
-/** Removes a trajectory and all below it; gives what ended with it and is to be erased. */
+/** Deletes a trajectory tree. Returns the holders whose content is to be erased. */
 export async function removeIn(work: Work, trajectory_id: string): Promise<string[]> {
   const { call, tx, now } = work;
-  const { tenant } = call;
-  if (!(await findTrajectory(tx, trajectory_id))) {
-    throw new CairnError('TRAJECTORY_NOT_FOUND', `there is no trajectory ${trajectory_id} in tenant ${tenant}`);
-  }
+  if (!(await findTrajectory(tx, trajectory_id))) throw notFound(tx, 'trajectory', trajectory_id);
   const others = Array.from(treeDeletions, ([, begin]) => begin(work));
   for (const other of others) await other.lockBeforeTree?.(trajectory_id);
   const ids = await lockTree(tx, trajectory_id);
-  // Deleted before: there may still be something to wait for.
+  // Deleted before, but the erasure can still be running.
   if (ids.length === 0) return endedBelow(tx, trajectory_id);
   const refusal = await formerOwnerRefusal(call, tx, ids);
   if (refusal) throw refusal;
@@ -146,14 +123,9 @@ export async function removeIn(work: Work, trajectory_id: string): Promise<strin
   const edge_ids = await deleteEdgesBelow(tx, ids);
   for (let from = 0; from < ids.length; from += IDS_PER_EVENT) {
     const facts = { trajectory_ids: ids.slice(from, from + IDS_PER_EVENT), trajectories: ids.length };
-    const packet = event(
-      work,
-      'cairn.trajectory.deleted',
-      { type: 'trajectory', id: trajectory_id },
-      facts,
-      trajectory_id,
-    );
-    const settle = (last: Tx, recorded_at: number) => settleEdges(last, edge_ids, recorded_at);
+    const entity = { type: 'trajectory', id: trajectory_id };
+    const packet = event(work, 'cairn.trajectory.deleted', entity, facts, trajectory_id);
+    const settle = (settling: Tx, recorded_at: number) => settleEdges(settling, edge_ids, recorded_at);
     tx.journal(from === 0 ? { ...packet, settle } : packet);
   }
   return [...ended, ...(await endedBelow(tx, trajectory_id))];

@@ -1,4 +1,4 @@
-/** A trajectory: a task, with its outcome. The root of scopes, turns and artifacts. */
+/** A trajectory: a task and its outcome. It contains scopes, turns and artifacts. */
 import { z } from 'zod';
 import { instant, jsonObject, text, uuid } from '../../kernel/contract.js';
 
@@ -9,10 +9,10 @@ const outcomeStatus = z.enum(['Success', 'Partial', 'Failure']);
 const produced = z.array(uuid).max(1000);
 
 export const outcomeInput = z.strictObject({
-  status: outcomeStatus.optional().describe('Success when Completed, Failure when Failed, unless given'),
+  status: outcomeStatus.optional().describe('Default: Success if Completed, Failure if Failed'),
   summary: text(20_000).optional().describe('What was accomplished'),
-  produced_artifacts: produced.optional().describe('Those of the trajectory unless given'),
-  produced_notes: produced.optional().describe('Those with the trajectory as a source unless given'),
+  produced_artifacts: produced.optional().describe('Default: the artifacts of the trajectory'),
+  produced_notes: produced.optional().describe('Default: the notes derived from the trajectory'),
 });
 export type OutcomeInput = z.output<typeof outcomeInput>;
 

@@ -1,13 +1,12 @@
-/** What an agent is shown of an outcome: it may name artifacts and notes of others. */
+/** Hides artifacts and notes in outcomes that the caller cannot read. */
 import type { Query } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
 import { beyondAmong } from '../entities/access.js';
 import type { Trajectory } from './model.js';
 
-/** A page of a list may name very many: each statement stays short. */
+/** Bounds the statements: a page of a list can name very many. */
 const IDS_PER_READ = 1000;
 
-/** Trajectories with outcomes that name nothing the caller cannot read. */
 export async function withReadableOutcomes(
   call: Call,
   query: Query,
@@ -15,16 +14,20 @@ export async function withReadableOutcomes(
 ): Promise<Trajectory[]> {
   if (!call.acting) return [...trajectories];
   const outcomes = trajectories.flatMap(({ outcome }) => outcome ?? []);
-  const named = (ids: readonly (readonly string[])[]) => [...new Set(ids.flat())];
-  const artifacts = named(outcomes.map((one) => one.produced_artifacts));
-  const notes = named(outcomes.map((one) => one.produced_notes));
   const hidden = new Set<string>();
-  for (const [type, ids] of [
-    ['Artifact', artifacts],
-    ['Note', notes],
-  ] as const)
+  const hide = async (type: 'Artifact' | 'Note', named: readonly string[]) => {
+    const ids = [...new Set(named)];
     for (let from = 0; from < ids.length; from += IDS_PER_READ)
       for (const id of await beyondAmong(call, query, type, ids.slice(from, from + IDS_PER_READ))) hidden.add(id);
+  };
+  await hide(
+    'Artifact',
+    outcomes.flatMap((one) => one.produced_artifacts),
+  );
+  await hide(
+    'Note',
+    outcomes.flatMap((one) => one.produced_notes),
+  );
   const readable = (ids: readonly string[]) => ids.filter((id) => !hidden.has(id));
   return trajectories.map((one) => ({
     ...one,
@@ -36,7 +39,6 @@ export async function withReadableOutcomes(
   }));
 }
 
-/** The same for one. */
 export async function withReadableOutcome(call: Call, query: Query, one: Trajectory): Promise<Trajectory> {
   const [shown] = await withReadableOutcomes(call, query, [one]);
   return shown!;

@@ -1,25 +1,22 @@
-/** What a trajectory produced: the artifacts of it, and the notes that have it as a source, which can be read now. */
+/** The readable outputs of a trajectory: its artifacts, and the notes derived from it. */
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import { ENDS_OF_EDGE, endsAmong } from '../edges/lookups.js';
+import { selectIds } from '../rows.js';
 import { artifactsAmong, VERSION_OF_END } from '../versions/lookups.js';
 import { heldAt, livesAt } from '../versions/store.js';
 
-/** Whether a version under the name v is the current one of something that can be read. */
+/** Whether a version v is current and readable. */
 export const readableVersion = (now: number): Sql => sql`${heldAt(undefined)} AND ${livesAt(now)}`;
 
-const idsOf = (rows: readonly { memory_id: string }[]): string[] => rows.map(({ memory_id }) => memory_id);
-
-export async function artifactsOf(query: Query, trajectory_id: string, now: number, limit: number): Promise<string[]> {
-  return idsOf(
-    await query.all<{ memory_id: string }>(
-      sql`SELECT v.memory_id FROM ${artifactsAmong([trajectory_id])}
-          WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ${trajectory_id} AND v.kind = 'artifact'
-            AND ${readableVersion(now)} ORDER BY v.memory_id LIMIT ${limit}`,
-    ),
+export const artifactsOf = (query: Query, trajectory_id: string, now: number, limit: number): Promise<string[]> =>
+  selectIds(
+    query,
+    sql`SELECT v.memory_id AS id FROM ${artifactsAmong([trajectory_id])}
+        WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ${trajectory_id} AND v.kind = 'artifact'
+          AND ${readableVersion(now)} ORDER BY v.memory_id LIMIT ${limit}`,
   );
-}
 
-/** Notes (under the name v) that come from these trajectories (p.entity_id). */
+/** Notes v that are derived from these trajectories (p.entity_id). */
 export const notesFromThese = (trajectory_ids: readonly string[], now: number): Sql =>
   sql`FROM ${endsAmong(trajectory_ids)} CROSS JOIN ${ENDS_OF_EDGE} CROSS JOIN ${VERSION_OF_END}
       WHERE p.tenant_id = ${TENANT} AND p.entity_id = ANY(${trajectory_ids}) AND p.edge_type = 'DerivedFrom'
@@ -27,11 +24,8 @@ export const notesFromThese = (trajectory_ids: readonly string[], now: number): 
         AND o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1 AND o.entity_type = 'Note'
         AND v.tenant_id = o.tenant_id AND v.memory_id = o.entity_id AND v.kind = 'note' AND ${readableVersion(now)}`;
 
-export async function notesFrom(query: Query, trajectory_id: string, now: number, limit: number): Promise<string[]> {
-  return idsOf(
-    await query.all<{ memory_id: string }>(
-      sql`SELECT DISTINCT v.memory_id ${notesFromThese([trajectory_id], now)}
-          ORDER BY v.memory_id LIMIT ${limit}`,
-    ),
+export const notesFrom = (query: Query, trajectory_id: string, now: number, limit: number): Promise<string[]> =>
+  selectIds(
+    query,
+    sql`SELECT DISTINCT v.memory_id AS id ${notesFromThese([trajectory_id], now)} ORDER BY v.memory_id LIMIT ${limit}`,
   );
-}

@@ -1,10 +1,10 @@
-/** Removing a trajectory with all below it: a few statements, however much that is. Ids stay taken. */
+/** Deletes a trajectory tree with a few statements, whatever its size. Ids are never reused. */
 import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { checkpointHolder, sessionHolder, trajectoryHolder } from '../../engine/sql.js';
 import { deleteEdges, ENDS_IN_ORDER } from '../edges/store.js';
+import { selectIds } from '../rows.js';
 import type { TrajectoryRow } from './store.js';
 
-/** A trajectory and all below it, deleted ones included. */
 const below = (trajectory_id: string): Sql =>
   sql`WITH RECURSIVE below(trajectory_id) AS (
         SELECT t.trajectory_id FROM trajectories t
@@ -13,24 +13,21 @@ const below = (trajectory_id: string): Sql =>
         SELECT t.trajectory_id FROM below b CROSS JOIN trajectories t
           WHERE t.tenant_id = ${TENANT} AND t.parent_trajectory_id = b.trajectory_id
       )
-      SELECT trajectory_id FROM below`;
+      SELECT trajectory_id AS id FROM below`;
 
-/** Their ids. */
-export async function idsBelow(query: Query, trajectory_id: string): Promise<string[]> {
-  const rows = await query.all<{ trajectory_id: string }>(below(trajectory_id));
-  return rows.map((row) => row.trajectory_id);
-}
+/** Ids of a tree, the root and deleted trajectories included. */
+export const idsBelow = (query: Query, trajectory_id: string): Promise<string[]> =>
+  selectIds(query, below(trajectory_id));
 
-/** Locks a trajectory and all below it: nothing more comes below it until the commit. Gives those that are not deleted. */
+/** Locks a tree, so that it cannot grow. Returns the ids that are not deleted. */
 export async function lockTree(tx: Tx, trajectory_id: string): Promise<string[]> {
-  let before = -1;
-  for (;;) {
+  for (let before = -1; ; ) {
     const ids = await idsBelow(tx, trajectory_id);
     const rows = await tx.all<Pick<TrajectoryRow, 'trajectory_id' | 'deleted_at'>>(
       sql`SELECT trajectory_id, deleted_at FROM trajectories
           WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${ids}) ORDER BY trajectory_id FOR UPDATE`,
     );
-    // A part may have been added before its parent was locked; to those that are locked none is.
+    // A child can be added before its parent is locked, but not after.
     if (ids.length === before) {
       return rows.filter(({ deleted_at }) => deleted_at === null).map((row) => row.trajectory_id);
     }
@@ -38,18 +35,18 @@ export async function lockTree(tx: Tx, trajectory_id: string): Promise<string[]>
   }
 }
 
-/** What ended in a trajectory or below it and is still to be erased. */
+/** Holders that ended in a tree and are not erased yet. */
 export async function endedBelow(query: Query, trajectory_id: string): Promise<string[]> {
-  // In two steps: as one, PostgreSQL would walk the tree anew for every ending.
+  // Two statements: in one, PostgreSQL would walk the tree for every ending.
   const ids = await idsBelow(query, trajectory_id);
-  const rows = await query.all<{ holder: string }>(
-    sql`SELECT x.holder FROM endings x WHERE x.tenant_id = ${TENANT} AND x.done_at IS NULL
+  return selectIds(
+    query,
+    sql`SELECT x.holder AS id FROM endings x WHERE x.tenant_id = ${TENANT} AND x.done_at IS NULL
           AND x.thread_id = ANY(${ids}) ORDER BY x.ended_at, x.holder`,
   );
-  return rows.map(({ holder }) => holder);
 }
 
-/** Ends all that these trajectories hold, but for their open scopes: artifacts, checkpoints of scopes. */
+/** Adds the endings of these trajectories, their sessions and the checkpoints of their scopes. */
 export async function endTrajectories(tx: Tx, trajectory_ids: readonly string[], ended_at: number): Promise<void> {
   for (const holder of [trajectoryHolder, sessionHolder]) {
     await tx.send(
@@ -69,7 +66,7 @@ export async function endTrajectories(tx: Tx, trajectory_ids: readonly string[],
   );
 }
 
-/** Leaves of trajectories and their scopes no more than their ids and times. */
+/** Clears trajectories and their scopes down to their ids and times. */
 export async function clearTrajectories(tx: Tx, trajectory_ids: readonly string[], now: number): Promise<void> {
   await tx.send(
     sql`UPDATE trajectories SET name = '', description = NULL, metadata = NULL, outcome = NULL, sent_hash = NULL,
@@ -88,8 +85,8 @@ export async function clearTrajectories(tx: Tx, trajectory_ids: readonly string[
 }
 
 /**
- * The edges that these trajectories, their scopes, turns and artifacts, or the cards of those take part in. What an entity
- * takes part in is asked of the index alone, and its type after that: else SQLite goes through all edges of the tenant.
+ * The edges of these trajectories, of their scopes, turns and artifacts, and of the cards of those. The type of a
+ * participant is compared in a subquery, after the index lookup: otherwise SQLite scans all edges of the tenant.
  */
 const edgesBelow = (trajectory_ids: readonly string[]): Sql =>
   sql`WITH gone(entity_type, entity_id) AS (
@@ -109,18 +106,17 @@ const edgesBelow = (trajectory_ids: readonly string[]): Sql =>
           WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ANY(${trajectory_ids})
             AND n.tenant_id = ${TENANT} AND n.box_id = s.box_id
       )
-      SELECT p.edge_id FROM gone g CROSS JOIN ${ENDS_IN_ORDER}
+      SELECT p.edge_id AS id FROM gone g CROSS JOIN ${ENDS_IN_ORDER}
       WHERE p.tenant_id = ${TENANT} AND p.entity_id = g.entity_id AND p.deleted_at IS NULL
         AND EXISTS (SELECT 1 FROM edge_participants q WHERE q.tenant_id = ${TENANT} AND q.edge_id = p.edge_id
           AND q.position = p.position
           AND g.entity_type = CASE WHEN q.entity_type = 'Turn' THEN 'Card' ELSE q.entity_type END)`;
 
-/** Those edges that are not deleted. */
-export async function edgesLeftBelow(query: Query, trajectory_ids: readonly string[]): Promise<string[]> {
-  const rows = await query.all<{ edge_id: string }>(edgesBelow(trajectory_ids));
-  return [...new Set(rows.map(({ edge_id }) => edge_id))];
-}
+/** Those of them that are not deleted. */
+export const edgesLeftBelow = async (query: Query, trajectory_ids: readonly string[]): Promise<string[]> => [
+  ...new Set(await selectIds(query, edgesBelow(trajectory_ids))),
+];
 
-/** Deletes them, as deleteEdges does, and gives them. */
+/** Deletes them, as `deleteEdges` does. */
 export const deleteEdgesBelow = async (tx: Tx, trajectory_ids: readonly string[]): Promise<string[]> =>
   deleteEdges(tx, await edgesLeftBelow(tx, trajectory_ids));

@@ -1,4 +1,4 @@
-/** The states of a trajectory and the moves between them. To the same state is always allowed and changes nothing. */
+/** The states of a trajectory and its transitions. A transition to the same state changes nothing. */
 import { CairnError } from '../../kernel/index.js';
 import type { TrajectoryStatus } from './model.js';
 
@@ -16,11 +16,10 @@ export const isFinal = (status: TrajectoryStatus): status is FinalStatus => MOVE
 export const mayMove = (from: TrajectoryStatus, to: TrajectoryStatus): boolean =>
   from === to || MOVES[from].includes(to);
 
-/** Refuses a move that is not among those of the state. */
 export function checkMove(trajectory_id: string, from: TrajectoryStatus, to: TrajectoryStatus): void {
   if (mayMove(from, to)) return;
-  const onward = isFinal(from) ? 'it is finished' : `from there it goes to ${MOVES[from].join(' or ')}`;
-  throw new CairnError('STATE_CONFLICT', `trajectory ${trajectory_id} is ${from} and cannot become ${to}: ${onward}`, {
+  const reason = isFinal(from) ? 'it is finished' : `it can become ${MOVES[from].join(' or ')}`;
+  throw new CairnError('STATE_CONFLICT', `trajectory ${trajectory_id} is ${from} and cannot become ${to}: ${reason}`, {
     status: from,
   });
 }

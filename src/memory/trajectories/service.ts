@@ -1,7 +1,6 @@
-/** Use cases of trajectories: start, read, list, and how one is changed. How they end is in ending.ts. */
+/** Use cases of trajectories: create, read, list and update. Finishing and deleting are in ending.ts. */
 import { atLength, type Query } from '../../driver/index.js';
-import type { In, Out } from '../../engine/contract.js';
-import { reads } from '../../engine/contract.js';
+import { type In, type Out, reads } from '../../engine/contract.js';
 import {
   appendEvent,
   type Call,
@@ -15,12 +14,12 @@ import {
 import { ownerOf } from '../../facts/index.js';
 import { checkUses, containerReachOf } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, invalid } from '../../kernel/index.js';
+import { CairnError, invalid, notFound, present } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
+import { idReused, idTaken } from '../entities/errors.js';
 import { trajectories as operations, type TrajectoryInput, type TrajectoryPatch } from './contract.js';
 import { finish } from './ending.js';
-import { refuseFormerOwner } from './former-owners.js';
-import { wasHandedOver } from './former-owners-store.js';
+import { refuseFormerOwner, wasHandedOff } from './former-owners.js';
 import type { Outcome, OutcomeInput, Trajectory } from './model.js';
 import { withReadableOutcome, withReadableOutcomes } from './outcomes.js';
 import { checkMove, isFinal } from './rules.js';
@@ -38,19 +37,12 @@ import {
 } from './store.js';
 
 export const noTrajectory = (call: Call, trajectory_id: string): CairnError =>
-  new CairnError('TRAJECTORY_NOT_FOUND', `there is no trajectory ${trajectory_id} in tenant ${call.tenant}`);
+  notFound(call, 'trajectory', trajectory_id);
 
-/** A row that was looked for, if it was there and not deleted. */
-export function present(call: Call, trajectory_id: string, row: TrajectoryRow | undefined): TrajectoryRow {
-  if (!row || row.deleted_at !== null) throw noTrajectory(call, trajectory_id);
-  return row;
-}
+export const openTrajectory = async (call: Call, query: Query, trajectory_id: string): Promise<TrajectoryRow> =>
+  present(call, 'trajectory', trajectory_id, await findTrajectory(query, trajectory_id));
 
-export async function openTrajectory(call: Call, query: Query, trajectory_id: string): Promise<TrajectoryRow> {
-  return present(call, trajectory_id, await findTrajectory(query, trajectory_id));
-}
-
-/** A trajectory checked and hashed, before any transaction. */
+/** A trajectory, validated and hashed before the transaction. */
 export interface PreparedTrajectory {
   readonly input: TrajectoryInput;
   readonly agent_id: string | null;
@@ -66,60 +58,49 @@ export function prepareCreate(call: Call, input: TrajectoryInput): PreparedTraje
     input,
     agent_id: ownerOf(call, input.agent_id ?? undefined),
     metadata,
-    // Only an id that the client chose can come again.
+    // Only an id that the client chose can be sent again.
     sent_hash: input.trajectory_id === undefined ? null : sha256(canonical(input as unknown as Json)),
     bytes: metadata.length + (input.description?.length ?? 0),
   };
 }
 
-/** The trajectory that has this id already, if it came of the same request by the same agent, which may have given it away. */
+/** The existing trajectory of an id, if it came from the same request by the same agent, also after a handoff. */
 async function sameTrajectory(
   { call, tx }: Work,
   row: TrajectoryRow,
   { input, sent_hash, agent_id }: PreparedTrajectory,
 ): Promise<Trajectory> {
-  if (row.deleted_at !== null) {
-    throw new CairnError(
-      'ENTITY_GONE',
-      `trajectory ${row.trajectory_id} existed and is gone: an id is never used twice`,
-    );
-  }
-  const madeByIt = row.agent_id === agent_id || (await wasHandedOver(tx, row.trajectory_id, agent_id));
+  const { trajectory_id } = row;
+  if (row.deleted_at !== null) throw idReused(`trajectory ${trajectory_id}`);
+  const isOwn = row.agent_id === agent_id || (await wasHandedOff(tx, trajectory_id, agent_id));
   const shown = toTrajectory(call.tenant, row);
   const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
-  if (!isSame || !madeByIt) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `trajectory ${row.trajectory_id} exists and was made otherwise: use a new trajectory_id`,
-    );
-  }
-  await refuseUnreadable(call, row.trajectory_id);
+  if (!isSame || !isOwn) throw idTaken(`trajectory ${trajectory_id}`, 'use a new trajectory_id');
+  await refuseUnreadable(call, trajectory_id);
   return shown;
 }
 
-/** One that was handed over may have been made by who asks again, and is no longer for it to read. */
+/** After a handoff, the agent that created a trajectory may no longer read it. */
 const refuseUnreadable = (call: Call, trajectory_id: string): Promise<void> =>
   checkUses(call, [reads('Trajectory', 'trajectory_id')], { trajectory_id });
 
-/** The answer of a change again, for who can still read it. */
+/** Replays the answer of a change, if the caller can still read the trajectory. */
 export async function readAgain(call: Call, query: Query, trajectory_id: string): Promise<Trajectory> {
   await refuseUnreadable(call, trajectory_id);
   return read(call, query, trajectory_id);
 }
 
-/** A parent, which is locked and so cannot finish before the commit: refuses one that has. */
+/** Refuses a locked parent that is missing or finished. */
 function refuseFinished(parent_id: string, parent: TrajectoryRow | undefined): void {
   if (!parent || parent.deleted_at !== null) {
-    throw new CairnError(
-      'UNKNOWN_ENTITY',
-      `parent_trajectory_id names a trajectory that does not exist or is gone: ${parent_id}`,
-      { missing_ids: [parent_id] },
-    );
+    throw new CairnError('UNKNOWN_ENTITY', `parent_trajectory_id: there is no trajectory ${parent_id}`, {
+      missing_ids: [parent_id],
+    });
   }
   if (isFinished(parent)) {
     throw new CairnError(
       'STATE_CONFLICT',
-      `trajectory ${parent_id} is ${parent.status}: a finished trajectory gets no part that is under way`,
+      `trajectory ${parent_id} is ${parent.status}: a finished trajectory cannot have Active children`,
       { status: parent.status },
     );
   }
@@ -158,12 +139,7 @@ export async function createIn(work: Work, prepared: PreparedTrajectory): Promis
   return toTrajectory(call.tenant, row);
 }
 
-const journal = (
-  work: Work,
-  what: 'created' | 'updated' | 'completed' | 'failed',
-  trajectory_id: string,
-  facts: JsonObject,
-): void =>
+const journal = (work: Work, what: string, trajectory_id: string, facts: JsonObject): void =>
   appendEvent(work, `cairn.trajectory.${what}`, { type: 'trajectory', id: trajectory_id }, facts, trajectory_id);
 
 export async function create(call: Call, input: In<'trajectories.create'>): Promise<Trajectory> {
@@ -177,7 +153,7 @@ export async function create(call: Call, input: In<'trajectories.create'>): Prom
   });
 }
 
-export async function read(call: Call, query: Query, trajectory_id: string): Promise<Trajectory> {
+async function read(call: Call, query: Query, trajectory_id: string): Promise<Trajectory> {
   const row = await openTrajectory(call, query, trajectory_id);
   return withReadableOutcome(call, query, toTrajectory(call.tenant, row));
 }
@@ -196,7 +172,7 @@ async function page(call: Call, input: PageInput, filter: TrajectoryFilter): Pro
     filters: filter as Json,
     key: 'string',
     keyOf: (row) => row.trajectory_id,
-    // What no index finds is looked for among all, which may take a while.
+    // A long read: filters without an index scan all trajectories.
     read: (request) => listTrajectories(atLength(driver, tenant), reached, request),
     bytesOf,
     count: countTrajectories(reached),
@@ -206,61 +182,56 @@ async function page(call: Call, input: PageInput, filter: TrajectoryFilter): Pro
 }
 
 export function list(call: Call, input: In<'trajectories.list'>): Promise<Out<'trajectories.list'>> {
-  const { limit, cursor, offset, order, status, agent_id, parent_id, top_level, name, ...times } = input;
-  const filter = { status, agent_id, parent_id, top_level, name, times: timesOf(times) };
-  return page(call, { limit, cursor, offset, order }, filter);
+  const { status, agent_id, parent_id, top_level, name } = input;
+  return page(call, input, { status, agent_id, parent_id, top_level, name, times: timesOf(input) });
 }
 
 export async function children(call: Call, input: In<'trajectories.children'>): Promise<Out<'trajectories.children'>> {
-  const { trajectory_id, ...asked } = input;
-  await openTrajectory(call, call.driver.at(call.tenant), trajectory_id);
-  return page(call, asked, { parent_id: trajectory_id });
+  await openTrajectory(call, call.driver.at(call.tenant), input.trajectory_id);
+  return page(call, input, { parent_id: input.trajectory_id });
 }
 
-/** A change checked before any transaction. */
+/** An update, validated before the transaction. */
 export interface PreparedPatch {
   readonly trajectory_id: string;
   readonly patch: TrajectoryPatch;
   /** Canonical JSON. */
   readonly metadata: string | undefined;
   readonly bytes: number;
-  /** It finishes because its task has ended: also one that was suspended. */
+  /** Its task has ended, which finishes a Suspended trajectory as well. */
   readonly with_task?: boolean;
 }
 
 export function preparePatch(trajectory_id: string, patch: TrajectoryPatch): PreparedPatch {
   if (Object.values(patch).every((value) => value === undefined)) {
-    throw invalid('nothing to change: give name, description, status, outcome or metadata');
+    throw invalid('nothing to update: give name, description, status, outcome or metadata');
   }
   if (patch.outcome !== undefined && (patch.status === undefined || !isFinal(patch.status))) {
-    throw invalid('an outcome goes with the status Completed or Failed');
+    throw invalid('`outcome` requires the status Completed or Failed');
   }
   const metadata = patch.metadata === undefined ? undefined : canonical(patch.metadata);
   const bytes = (metadata?.length ?? 0) + (patch.description?.length ?? 0) + (patch.outcome?.summary?.length ?? 0);
   return { trajectory_id, patch, metadata, bytes };
 }
 
-/** Whether what is said of an outcome is what was recorded. */
 const sameOutcome = (given: OutcomeInput, recorded: Outcome | null): boolean =>
   recorded !== null &&
   (Object.keys(given) as (keyof OutcomeInput)[]).every(
     (name) => given[name] === undefined || canonical(given[name]) === canonical(recorded[name]),
   );
 
-/** The names of the fields that the patch changes, by the outcome that its caller is shown. */
+/** The fields that the patch changes. `shown` is the outcome as the caller sees it. */
 function changedFields(row: TrajectoryRow, shown: Outcome | null, { patch, metadata }: PreparedPatch): string[] {
-  const changed: string[] = [];
-  if (patch.name !== undefined && patch.name !== row.name) changed.push('name');
-  if (patch.description !== undefined && patch.description !== row.description) changed.push('description');
-  if (patch.status !== undefined && patch.status !== row.status) changed.push('status');
-  if (metadata !== undefined && metadata !== row.metadata) changed.push('metadata');
-  if (patch.outcome !== undefined && !sameOutcome(patch.outcome, shown)) changed.push('outcome');
-  return changed;
+  const next = { name: patch.name, description: patch.description, status: patch.status, metadata };
+  const changed: string[] = (Object.keys(next) as (keyof typeof next)[]).filter(
+    (name) => next[name] !== undefined && next[name] !== row[name],
+  );
+  return patch.outcome === undefined || sameOutcome(patch.outcome, shown) ? changed : [...changed, 'outcome'];
 }
 
 export interface Changed {
   readonly trajectory: Trajectory;
-  /** What ended with it, whose content is to be erased. */
+  /** Holders whose content is to be erased. */
   readonly ended: readonly string[];
 }
 
@@ -268,11 +239,11 @@ export async function updateIn(work: Work, prepared: PreparedPatch): Promise<Cha
   const { call, tx, now } = work;
   const { tenant } = call;
   const { trajectory_id, patch } = prepared;
-  // Parents are locked before their children; which one it is never changes.
-  const { parent_trajectory_id: parent_id } = await openTrajectory(call, tx, trajectory_id);
-  const upward = patch.status === 'Active' ? parent_id : null;
-  const parent = upward === null ? undefined : await lockTrajectory(tx, upward);
-  const row = present(call, trajectory_id, await lockTrajectory(tx, trajectory_id));
+  // The parent, which never changes, is locked before the child.
+  const { parent_trajectory_id } = await openTrajectory(call, tx, trajectory_id);
+  const parent_id = patch.status === 'Active' ? parent_trajectory_id : null;
+  const parent = parent_id === null ? undefined : await lockTrajectory(tx, parent_id);
+  const row = present(call, 'trajectory', trajectory_id, await lockTrajectory(tx, trajectory_id));
   await refuseFormerOwner(call, tx, trajectory_id);
   const shown = await withReadableOutcome(call, tx, toTrajectory(tenant, row));
   const fields = changedFields(row, shown.outcome, prepared);
@@ -282,11 +253,11 @@ export async function updateIn(work: Work, prepared: PreparedPatch): Promise<Cha
   if (isFinished(row)) {
     throw new CairnError(
       'STATE_CONFLICT',
-      `trajectory ${trajectory_id} is ${row.status}: what is finished is read only`,
+      `trajectory ${trajectory_id} is ${row.status}: a finished trajectory is read-only`,
       { status: row.status },
     );
   }
-  if (upward !== null && row.status !== 'Active') refuseFinished(upward, parent);
+  if (parent_id !== null && row.status !== 'Active') refuseFinished(parent_id, parent);
   const changed: TrajectoryRow = {
     ...row,
     name: patch.name ?? row.name,
@@ -296,18 +267,14 @@ export async function updateIn(work: Work, prepared: PreparedPatch): Promise<Cha
     updated_at: now,
   };
   if (!isFinal(status)) {
-    await updateTrajectory(tx, trajectory_id, changed);
+    await updateTrajectory(tx, changed);
     journal(work, 'updated', trajectory_id, { status, fields });
     return { trajectory: toTrajectory(tenant, changed), ended: [] };
   }
-  const { outcome, finished_at, ended, closed_scope_ids } = await finish(work, {
-    trajectory_id,
-    status,
-    outcome: patch.outcome,
-  });
+  const { outcome, finished_at, ended, closed_scope_ids } = await finish(work, { ...patch, trajectory_id, status });
   const finished = { ...changed, outcome: canonical(outcome), finished_at, updated_at: finished_at };
-  await updateTrajectory(tx, trajectory_id, finished);
+  await updateTrajectory(tx, finished);
   const facts = { status, fields, outcome: outcome.status, closed_scope_ids: [...closed_scope_ids] };
-  journal(work, status === 'Completed' ? 'completed' : 'failed', trajectory_id, facts);
+  journal(work, status.toLowerCase(), trajectory_id, facts);
   return { trajectory: await withReadableOutcome(call, tx, toTrajectory(tenant, finished)), ended };
 }

@@ -1,46 +1,45 @@
-/** The order of a tree of trajectories, and how much of it fits into an answer. */
+/** The order of a trajectory tree, and how much of it fits into an answer. */
+import { groupBy } from '../rows.js';
 
-export interface Placed {
+export interface TreePosition {
   readonly id: string;
   readonly depth: number;
 }
 
-/** What hangs under what, depth first: each before what is below it, and those of one parent in the order given. */
+/** Depth first: parents before children, siblings in the order given. */
 export function depthFirst<R>(
   rows: readonly R[],
   idOf: (row: R) => string,
-  /** Null at the top, as is a parent that is not among the rows. */
+  /** A parent that is not among the rows counts as null. */
   parentOf: (row: R) => string | null,
-): Placed[] {
+): TreePosition[] {
   const known = new Set(rows.map(idOf));
-  const below = new Map<string | null, string[]>();
-  for (const row of rows) {
-    const parent = parentOf(row);
-    const at = parent !== null && known.has(parent) ? parent : null;
-    const siblings = below.get(at);
-    if (siblings) siblings.push(idOf(row));
-    else below.set(at, [idOf(row)]);
-  }
-  // A stack of its own: a chain of tasks may be deeper than calls can be.
-  const stack = (below.get(null) ?? []).map((id) => ({ id, depth: 0 })).reverse();
-  const placed: Placed[] = [];
+  const isRoot = (row: R) => !known.has(parentOf(row) ?? '');
+  const below = groupBy(
+    rows.filter((row) => !isRoot(row)),
+    (row) => parentOf(row)!,
+  );
+  // An explicit stack: a chain of tasks can be deeper than the call stack.
+  const stack = rows.filter(isRoot).map((row) => ({ row, depth: 0 }));
+  stack.reverse();
+  const positions: TreePosition[] = [];
   for (let next = stack.pop(); next; next = stack.pop()) {
-    placed.push(next);
-    const { depth } = next;
-    for (const id of (below.get(next.id) ?? []).reverse()) stack.push({ id, depth: depth + 1 });
+    const { row, depth } = next;
+    positions.push({ id: idOf(row), depth });
+    for (const child of (below.get(idOf(row)) ?? []).reverse()) stack.push({ row: child, depth: depth + 1 });
   }
-  return placed;
+  return positions;
 }
 
-/** Of trajectories in their order, those that are reached before there are enough nodes; the last maybe in part. */
-export function reachedBy(
-  order: readonly Placed[],
-  /** How much a trajectory has besides itself. */
+/** The leading trajectories whose nodes reach the limit; the last one may fit only in part. */
+export function withinLimit(
+  order: readonly TreePosition[],
+  /** Number of scopes, artifacts and notes per trajectory. */
   sizes: ReadonlyMap<string, number>,
   limit: number,
-): { readonly reached: readonly Placed[]; readonly complete: boolean } {
+): { readonly included: readonly TreePosition[]; readonly complete: boolean } {
   let nodes = 0;
   let count = 0;
   while (count < order.length && nodes < limit) nodes += 1 + (sizes.get(order[count++]!.id) ?? 0);
-  return { reached: order.slice(0, count), complete: count === order.length && nodes <= limit };
+  return { included: order.slice(0, count), complete: count === order.length && nodes <= limit };
 }

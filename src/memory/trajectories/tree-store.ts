@@ -1,19 +1,20 @@
-/** What is below a trajectory, read for all of its tree at once. */
+/** Reads a trajectory tree with a few statements. */
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { ContainerReach, Reach } from '../../engine/sql.js';
 import { artifactsWithin, notesWithin, scopesReadable, trajectoriesReadable } from '../access/reach.js';
+import type { ScopeRow } from '../scopes/store.js';
 import { artifactsAmong } from '../versions/lookups.js';
-import type { TrajectoryStatus } from './model.js';
 import { notesFromThese, readableVersion } from './outputs.js';
+import type { TrajectoryRow } from './store.js';
 
-export interface Branch {
-  readonly trajectory_id: string;
-  readonly parent_trajectory_id: string | null;
-}
-
-/** A trajectory and those below it, the nearest first, at most so many. */
-export function branchesOf(query: Query, trajectory_id: string, limit: number, reach: TreeReach): Promise<Branch[]> {
-  return query.all<Branch>(
+/** A trajectory and its descendants, the nearest first. */
+export const branchesOf = (
+  query: Query,
+  trajectory_id: string,
+  limit: number,
+  reach: TreeReach,
+): Promise<Pick<TrajectoryRow, 'trajectory_id' | 'parent_trajectory_id'>[]> =>
+  query.all(
     sql`WITH RECURSIVE below(trajectory_id, parent_trajectory_id) AS (
           SELECT t.trajectory_id, t.parent_trajectory_id FROM trajectories t
             WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ${trajectory_id}
@@ -24,25 +25,22 @@ export function branchesOf(query: Query, trajectory_id: string, limit: number, r
         )
         SELECT trajectory_id, parent_trajectory_id FROM below LIMIT ${limit}`,
   );
-}
 
-/** How far whoever looks at a tree reaches, where that is not all. */
+/** The reach of the reader; undefined: everything. */
 export interface TreeReach {
   readonly artifacts?: Reach | undefined;
   readonly notes?: Reach | undefined;
   readonly containers?: ContainerReach | undefined;
 }
 
-const artifactsShown = ({ artifacts }: TreeReach = {}): Sql =>
-  artifacts ? sql` AND ${artifactsWithin(artifacts)}` : sql``;
-const notesShown = ({ notes }: TreeReach = {}): Sql => (notes ? sql` AND ${notesWithin(notes)}` : sql``);
+const shown = <R>(reach: R | undefined, within: (reach: R) => Sql): Sql =>
+  reach === undefined ? sql`` : sql` AND ${within(reach)}`;
+const artifactsShown = ({ artifacts }: TreeReach = {}): Sql => shown(artifacts, artifactsWithin);
+const notesShown = ({ notes }: TreeReach = {}): Sql => shown(notes, notesWithin);
+const scopesShown = ({ containers }: TreeReach = {}): Sql => shown(containers, scopesReadable);
+const trajectoriesShown = ({ containers }: TreeReach = {}): Sql => shown(containers, trajectoriesReadable);
 
-const scopesShown = ({ containers }: TreeReach = {}): Sql =>
-  containers ? sql` AND ${scopesReadable(containers)}` : sql``;
-const trajectoriesShown = ({ containers }: TreeReach = {}): Sql =>
-  containers ? sql` AND ${trajectoriesReadable(containers)}` : sql``;
-
-/** How many scopes, artifacts and notes each of these trajectories has. */
+/** Number of scopes, artifacts and notes per trajectory. */
 export async function sizesOf(
   query: Query,
   trajectory_ids: readonly string[],
@@ -69,48 +67,40 @@ export async function sizesOf(
   return sizes;
 }
 
-/** Which trajectories to look at: `last` is asked last, since it may have more than the limit lets through. */
-export interface Wanted {
+/** The trajectories to read. `last` is read last: it can have more nodes than the limit allows. */
+export interface TreeSlice {
   readonly trajectory_ids: readonly string[];
   readonly last: string;
   readonly limit: number;
   readonly reach?: TreeReach;
 }
 
-export interface TrajectoryLeaf {
-  readonly trajectory_id: string;
-  readonly name: string;
-  readonly status: TrajectoryStatus;
-}
-
-export function trajectoryLeaves(query: Query, wanted: Wanted): Promise<TrajectoryLeaf[]> {
-  return query.all<TrajectoryLeaf>(
+export const trajectoryLeaves = (
+  query: Query,
+  { trajectory_ids }: TreeSlice,
+): Promise<Pick<TrajectoryRow, 'trajectory_id' | 'name' | 'status'>[]> =>
+  query.all(
     sql`SELECT trajectory_id, name, status FROM trajectories
-        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${wanted.trajectory_ids}) AND deleted_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
   );
-}
 
-export interface ScopeLeaf {
-  readonly trajectory_id: string;
-  readonly scope_id: string;
-  readonly parent_scope_id: string | null;
-  readonly name: string;
-  readonly closed_at: number | null;
-  readonly token_budget: number;
-  readonly tokens_used: number;
+export interface ScopeLeaf
+  extends Pick<
+    ScopeRow,
+    'trajectory_id' | 'scope_id' | 'parent_scope_id' | 'name' | 'closed_at' | 'token_budget' | 'tokens_used'
+  > {
   readonly turns: number;
 }
 
-export function scopeLeaves(query: Query, wanted: Wanted): Promise<ScopeLeaf[]> {
-  return query.all<ScopeLeaf>(
+export const scopeLeaves = (query: Query, slice: TreeSlice): Promise<ScopeLeaf[]> =>
+  query.all<ScopeLeaf>(
     sql`SELECT s.trajectory_id, s.scope_id, s.parent_scope_id, s.name, s.closed_at, s.token_budget, s.tokens_used,
           b.length AS turns
         FROM scopes s JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
-        WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ANY(${wanted.trajectory_ids}) AND s.deleted_at IS NULL
-          ${scopesShown(wanted.reach)}
-        ORDER BY CASE WHEN s.trajectory_id = ${wanted.last} THEN 1 ELSE 0 END, s.scope_id LIMIT ${wanted.limit}`,
+        WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ANY(${slice.trajectory_ids}) AND s.deleted_at IS NULL
+          ${scopesShown(slice.reach)}
+        ORDER BY CASE WHEN s.trajectory_id = ${slice.last} THEN 1 ELSE 0 END, s.scope_id LIMIT ${slice.limit}`,
   );
-}
 
 export interface MemoryLeaf {
   readonly trajectory_id: string;
@@ -119,21 +109,19 @@ export interface MemoryLeaf {
   readonly type: string;
 }
 
-export function artifactLeaves(query: Query, wanted: Wanted, now: number): Promise<MemoryLeaf[]> {
-  return query.all<MemoryLeaf>(
-    sql`SELECT v.trajectory_id, v.memory_id, v.name, v.type FROM ${artifactsAmong(wanted.trajectory_ids)}
-        WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ANY(${wanted.trajectory_ids}) AND v.kind = 'artifact'
-          AND ${readableVersion(now)}${artifactsShown(wanted.reach)}
-        ORDER BY CASE WHEN v.trajectory_id = ${wanted.last} THEN 1 ELSE 0 END, v.memory_id LIMIT ${wanted.limit}`,
+export const artifactLeaves = (query: Query, slice: TreeSlice, now: number): Promise<MemoryLeaf[]> =>
+  query.all<MemoryLeaf>(
+    sql`SELECT v.trajectory_id, v.memory_id, v.name, v.type FROM ${artifactsAmong(slice.trajectory_ids)}
+        WHERE v.tenant_id = ${TENANT} AND v.trajectory_id = ANY(${slice.trajectory_ids}) AND v.kind = 'artifact'
+          AND ${readableVersion(now)}${artifactsShown(slice.reach)}
+        ORDER BY CASE WHEN v.trajectory_id = ${slice.last} THEN 1 ELSE 0 END, v.memory_id LIMIT ${slice.limit}`,
   );
-}
 
-export function noteLeaves(query: Query, wanted: Wanted, now: number): Promise<MemoryLeaf[]> {
-  return query.all<MemoryLeaf>(
+export const noteLeaves = (query: Query, slice: TreeSlice, now: number): Promise<MemoryLeaf[]> =>
+  query.all<MemoryLeaf>(
     sql`SELECT n.trajectory_id, n.memory_id, n.name, n.type FROM (
           SELECT DISTINCT v.tenant_id, p.entity_id AS trajectory_id, v.memory_id, v.name, v.type
-          ${notesFromThese(wanted.trajectory_ids, now)}${notesShown(wanted.reach)}) n
+          ${notesFromThese(slice.trajectory_ids, now)}${notesShown(slice.reach)}) n
         WHERE n.tenant_id = ${TENANT}
-        ORDER BY CASE WHEN n.trajectory_id = ${wanted.last} THEN 1 ELSE 0 END, n.memory_id LIMIT ${wanted.limit}`,
+        ORDER BY CASE WHEN n.trajectory_id = ${slice.last} THEN 1 ELSE 0 END, n.memory_id LIMIT ${slice.limit}`,
   );
-}

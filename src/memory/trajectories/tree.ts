@@ -1,12 +1,13 @@
-/** A trajectory with all that is below it, in a few reads however many trajectories that are. */
+/** Use case trajectories.tree: a trajectory with everything below it, in a few reads. */
 import { atLength } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import { containerReachOf, reachOf } from '../../identity/index.js';
+import { groupBy } from '../rows.js';
 import { withReadableOutcome } from './outcomes.js';
 import { openTrajectory } from './service.js';
 import { toTrajectory } from './store.js';
-import { depthFirst, type Placed, reachedBy } from './tree-order.js';
+import { depthFirst, type TreePosition, withinLimit } from './tree-order.js';
 import {
   artifactLeaves,
   branchesOf,
@@ -21,34 +22,32 @@ import {
 
 type Node = Out<'trajectories.tree'>['nodes'][number];
 
-const DEFAULT_NODES = 1000;
-/** Of a tree with more trajectories, those nearest to the top are looked at. */
+/** Of a larger tree, the trajectories nearest to the root are read. */
 const MAX_BRANCHES = 20_000;
 
 export async function tree(call: Call, input: In<'trajectories.tree'>): Promise<Out<'trajectories.tree'>> {
   const { tenant, driver } = call;
-  const { trajectory_id, limit = DEFAULT_NODES } = input;
+  const { trajectory_id, limit = 1000 } = input;
   const query = atLength(driver, tenant);
   const root = await openTrajectory(call, query, trajectory_id);
   const now = driver.now();
-  const reach = reachInto(call);
+  const reach: TreeReach = {
+    artifacts: reachOf(call, 'Artifact'),
+    notes: reachOf(call, 'Note'),
+    containers: containerReachOf(call),
+  };
   const branches = await branchesOf(query, trajectory_id, MAX_BRANCHES + 1, reach);
   const order = depthFirst(
     [...branches].sort((a, b) => (a.trajectory_id < b.trajectory_id ? -1 : 1)),
     (branch) => branch.trajectory_id,
-    // Whatever the task that was asked for is a part of is not shown.
+    // The requested trajectory is the root, whatever its parent.
     (branch) => (branch.trajectory_id === trajectory_id ? null : branch.parent_trajectory_id),
   );
-  // Each is a node by itself, so no more of them than the limit can be reached.
+  // Each trajectory is a node, so at most `limit` of them fit.
   const first = order.slice(0, limit + 1);
-  const sizes = await sizesOf(
-    query,
-    first.map(({ id }) => id),
-    now,
-    reach,
-  );
-  const { reached, complete } = reachedBy(first, sizes, limit);
-  const nodes = await nodesOf(call, reached, limit, now);
+  const ids = first.map(({ id }) => id);
+  const { included, complete } = withinLimit(first, await sizesOf(query, ids, now, reach), limit);
+  const nodes = await nodesOf(call, included, { limit, now, reach });
   return {
     trajectory: await withReadableOutcome(call, query, toTrajectory(tenant, root)),
     nodes: nodes.slice(0, limit),
@@ -56,34 +55,24 @@ export async function tree(call: Call, input: In<'trajectories.tree'>): Promise<
   };
 }
 
-const reachInto = (call: Call): TreeReach => ({
-  artifacts: reachOf(call, 'Artifact'),
-  notes: reachOf(call, 'Note'),
-  containers: containerReachOf(call),
-});
-
-async function nodesOf(call: Call, reached: readonly Placed[], limit: number, now: number): Promise<Node[]> {
-  const { tenant, driver } = call;
-  const query = atLength(driver, tenant);
-  const wanted = {
-    trajectory_ids: reached.map(({ id }) => id),
-    last: reached.at(-1)!.id,
-    limit,
-    reach: reachInto(call),
-  };
+async function nodesOf(
+  call: Call,
+  included: readonly TreePosition[],
+  { limit, now, reach }: { readonly limit: number; readonly now: number; readonly reach: TreeReach },
+): Promise<Node[]> {
+  const query = atLength(call.driver, call.tenant);
+  const slice = { trajectory_ids: included.map(({ id }) => id), last: included.at(-1)!.id, limit, reach };
   const [tasks, scopes, artifacts, notes] = await Promise.all([
-    trajectoryLeaves(query, wanted),
-    scopeLeaves(query, wanted),
-    artifactLeaves(query, wanted, now),
-    noteLeaves(query, wanted, now),
+    trajectoryLeaves(query, slice),
+    scopeLeaves(query, slice),
+    artifactLeaves(query, slice, now),
+    noteLeaves(query, slice, now),
   ]);
   const taskOf = new Map(tasks.map((task) => [task.trajectory_id, task]));
-  const scopesOf = byTrajectory(scopes);
-  const artifactsOf = byTrajectory(artifacts);
-  const notesOf = byTrajectory(notes);
-  return reached.flatMap(({ id, depth }) => {
+  const [scopesOf, artifactsOf, notesOf] = [byTrajectory(scopes), byTrajectory(artifacts), byTrajectory(notes)];
+  return included.flatMap(({ id, depth }) => {
     const task = taskOf.get(id);
-    // Deleted since its place was read.
+    // Deleted since the order was read.
     if (!task) return [];
     return [
       { kind: 'trajectory', id, depth, name: task.name, status: task.status, ...NO_WINDOW },
@@ -94,17 +83,10 @@ async function nodesOf(call: Call, reached: readonly Placed[], limit: number, no
   });
 }
 
-function byTrajectory<R extends { readonly trajectory_id: string }>(rows: readonly R[]): Map<string, R[]> {
-  const found = new Map<string, R[]>();
-  for (const row of rows) {
-    const others = found.get(row.trajectory_id);
-    if (others) others.push(row);
-    else found.set(row.trajectory_id, [row]);
-  }
-  return found;
-}
+const byTrajectory = <R extends { readonly trajectory_id: string }>(rows: readonly R[]) =>
+  groupBy(rows, ({ trajectory_id }) => trajectory_id);
 
-/** What only a scope has. */
+/** Members that only scopes have. */
 const NO_WINDOW = { token_budget: null, tokens_used: null, turns: null };
 
 function scopeNodes(scopes: readonly ScopeLeaf[], depth: number): Node[] {
@@ -114,10 +96,11 @@ function scopeNodes(scopes: readonly ScopeLeaf[], depth: number): Node[] {
     ({ scope_id }) => scope_id,
     ({ parent_scope_id }) => parent_scope_id,
   );
-  return order.map((placed) => {
-    const { scope_id, name, closed_at, token_budget, tokens_used, turns } = scopeOf.get(placed.id)!;
+  return order.map((position) => {
+    const { scope_id, name, closed_at, token_budget, tokens_used, turns } = scopeOf.get(position.id)!;
     const status = closed_at === null ? 'active' : 'closed';
-    return { kind: 'scope', id: scope_id, depth: depth + placed.depth, name, status, token_budget, tokens_used, turns };
+    const usage = { token_budget, tokens_used, turns };
+    return { kind: 'scope', id: scope_id, depth: depth + position.depth, name, status, ...usage };
   });
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { makes, operation, reads, writes } from '../../engine/contract.js';
 import { uuid } from '../../kernel/contract.js';
-import { batchOptions, batchResult, MAX_BATCH_ITEMS } from '../versions/model.js';
+import { batchOf, batchResult } from '../versions/model.js';
 import { addedTurn, turn, turnInput } from './model.js';
 
 const A_SCOPE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c';
@@ -18,7 +18,7 @@ export const turns = {
     touches: [makes('Turn', 'scope_id')],
     event: 'cairn.turn.added',
     status: 201,
-    summary: 'Add a turn to an open scope. The answer says how much of the budget is used.',
+    summary: 'Add a turn to an open scope. The answer includes the budget used so far.',
     example: AN_EXAMPLE,
   }),
   get: operation({
@@ -35,18 +35,12 @@ export const turns = {
   batch: operation({
     method: 'POST',
     path: '/api/v1/turns/batch',
-    input: z.strictObject({
-      items: z
-        .array(z.strictObject({ operation: z.literal('create').optional(), create: turnInput }))
-        .min(1)
-        .max(MAX_BATCH_ITEMS),
-      ...batchOptions,
-    }),
+    input: batchOf(z.strictObject({ operation: z.literal('create').optional(), create: turnInput })),
     output: batchResult(addedTurn),
     access: 'write',
     touches: [writes('Turn', 'items')],
     event: 'cairn.turn.added',
-    summary: 'Add up to 1,000 turns, in order, each answered alone.',
+    summary: 'Add up to 1,000 turns, in order, each with its own result.',
     example: { items: [{ operation: 'create', create: AN_EXAMPLE }] },
   }),
 };

@@ -1,4 +1,4 @@
-/** A turn: a message in a scope. It is a card at a position of the scope's box, and goes with the scope. */
+/** A turn: a message in a scope, stored as a card at a position of the scope's box, and erased with the scope. */
 import { z } from 'zod';
 import { inAnyCase } from '../../engine/contract.js';
 import {
@@ -17,17 +17,17 @@ import { content } from '../versions/model.js';
 export const turnRole = inAnyCase(['User', 'Assistant', 'System', 'Tool']);
 
 export const turnInput = z.strictObject({
-  turn_id: uuid.optional().describe('Made by the server when absent'),
+  turn_id: uuid.optional().describe('Default: a new id'),
   scope_id: uuid,
-  sequence: z.int().min(1).optional().describe('Assigned when absent; else it must be the next'),
+  sequence: z.int().min(1).optional().describe('Must be the next one; default: assigned'),
   role: turnRole,
-  content: content.optional().describe('Text, or a list of parts; empty unless given'),
-  token_count: z.int().min(0).max(1_000_000_000).optional().describe('Counted when absent'),
+  content: content.optional().describe('Text, or a list of parts; default: empty'),
+  token_count: z.int().min(0).max(1_000_000_000).optional().describe('Default: counted'),
   model_id: text(200, 1).nullish(),
   tool_calls: toolCalls.nullish(),
   tool_results: toolResults.nullish(),
   metadata: smallMetadata.optional(),
-  agent_id: anyId.nullish().describe('Who said it; default: the agent of the key'),
+  agent_id: anyId.nullish().describe('Author; default: the agent of the key'),
   created_at: computed,
   budget: computed,
 });
@@ -57,7 +57,7 @@ export const addedTurn = turn
       token_budget: z.int(),
       tokens_used: z.int().describe('With this turn'),
       threshold_reached: z.boolean(),
-      over_budget: z.boolean().describe('True when this turn did not fit, and was taken all the same'),
+      over_budget: z.boolean().describe('True if this turn exceeded the budget and was added nonetheless'),
     }),
   })
   .meta({ id: 'AddedTurn' });

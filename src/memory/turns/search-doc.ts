@@ -1,4 +1,4 @@
-/** What a turn is found by: the same when it is written and when all is indexed anew. */
+/** The search document of a turn, for writes and for reindexing. */
 import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 
@@ -21,7 +21,7 @@ export const turnDoc = ({ turn_id, sequence, role, scope }: PlacedTurn, measured
   measured,
 });
 
-/** What is said in a turn, and what it calls and is answered. */
+/** Measures the content of a turn, its tool calls and their results. */
 export const measureTurn = (
   index_key: string,
   turn: {

@@ -1,4 +1,4 @@
-/** Use cases of turns: a card at the next position of the scope's box, and the budget that moves with it. */
+/** Use cases of turns: each adds a card to the scope's box and its tokens to the scope's budget. */
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
@@ -29,11 +29,12 @@ import {
 import { checkUses } from '../../identity/index.js';
 import type { Measured } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, eachInTurn, inTurn } from '../../kernel/index.js';
+import { CairnError, eachInTurn, inTurn, notFound, present } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { countTokens } from '../../text/index.js';
+import { idReused, idTaken } from '../entities/errors.js';
 import { fits, reachesThreshold, thresholdAt } from '../scopes/rules.js';
-import { noScope, readScope, refuseClosed, thresholdEvent } from '../scopes/service.js';
+import { readScope, refuseClosed, thresholdEvent } from '../scopes/service.js';
 import { triggers } from '../scopes/triggers.js';
 import { formerOwnerRefusal } from '../trajectories/former-owners.js';
 import { linkAwaited } from './awaited-turns.js';
@@ -43,37 +44,37 @@ import { measureTurn, turnDoc } from './search-doc.js';
 import {
   describeTurn,
   lockForTurn,
-  noteUse,
   type OpenScope,
   placesOfTurn,
-  type SaidTurn,
+  type TurnContent,
   type TurnMetadata,
   toTurn,
+  updateUsage,
 } from './store.js';
 
-/** A turn checked, counted and hashed, before any transaction. */
+/** A turn, validated, counted and hashed before the transaction. */
 interface PreparedTurn {
   readonly input: TurnInput;
   readonly card: Omit<NewCard, 'card_id' | 'created_at' | 'doc'>;
   readonly measured: Measured;
-  /** As it is shown: what was sent, with the members in the order in which they are stored. */
-  readonly said: SaidTurn;
+  /** As stored, for the answer. */
+  readonly content: TurnContent;
   readonly token_count: number;
   readonly bytes: number;
 }
 
-/** One of many lets others have their turn; a turn alone is not passed by one that comes later. */
+/** Yields between the turns of a batch only: a single turn must not be overtaken by a later one. */
 async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promise<PreparedTurn> {
-  const content = input.content === undefined ? '' : input.content;
+  const { content = '' } = input;
   const text = canonical(content);
   const tool_calls = input.tool_calls == null ? null : canonical(input.tool_calls);
   const results = input.tool_results == null ? '' : canonical(input.tool_results);
-  const said = typeof content === 'string' ? content : content === null ? '' : text;
-  // What is too large is refused before its tokens are counted, which takes longer.
+  const counted = typeof content === 'string' ? content : content === null ? '' : text;
+  // The size is checked first: counting tokens takes longer.
   checkSize(call, [text, tool_calls ?? '', results]);
-  const token_count = input.token_count ?? (await countAll([said, tool_calls ?? '', results]));
-  // Members in the order in which they are stored, which is the quickest to make canonical; undefined ones are left out.
-  const kept: TurnMetadata = {
+  const token_count = input.token_count ?? (await countAll([counted, tool_calls ?? '', results]));
+  // Sorted members are the fastest to make canonical; undefined ones are left out.
+  const stored: TurnMetadata = {
     metadata: input.metadata,
     model_id: input.model_id ?? undefined,
     role: input.role.toLowerCase(),
@@ -81,15 +82,15 @@ async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promi
     tool_results: input.tool_results ?? undefined,
     type: 'turn',
   };
-  const metadata = canonical(kept as unknown as Json);
+  const metadata = canonical(stored as unknown as Json);
   const measure = () => measureTurn(indexKey(call.meta, call.tenant), input);
   const isPlain = input.tool_results == null && input.metadata === undefined;
   return {
     input,
-    said: {
-      kept: isPlain ? kept : (JSON.parse(metadata) as TurnMetadata),
+    content: {
+      stored: isPlain ? stored : (JSON.parse(metadata) as TurnMetadata),
       content: typeof content === 'string' ? content : (JSON.parse(text) as typeof content),
-      tool_calls: tool_calls === null ? null : (JSON.parse(tool_calls) as SaidTurn['tool_calls']),
+      tool_calls: tool_calls === null ? null : (JSON.parse(tool_calls) as Turn['tool_calls']),
     },
     token_count,
     bytes: checkSize(call, [text, tool_calls ?? '', metadata]),
@@ -124,131 +125,118 @@ function checkSize(call: Call, parts: readonly string[]): number {
   throw new CairnError('TOO_LARGE', `a turn is ${bytes} bytes, the limit is ${limit}`, { bytes, limit });
 }
 
-/** A scope as it is after the turns that were taken so far. */
-interface Filling {
+/** A locked scope with the turns that it has accepted so far. */
+interface LockedScope {
   readonly scope: OpenScope;
-  /** Why these agents, or the caller itself (null), add no turn to it. */
+  /** Why these authors, or the caller itself (null), may not add turns. */
   readonly refusals: ReadonlyMap<string | null, CairnError | undefined>;
   tokens_used: number;
-  readonly taken: { readonly card: NewCard; readonly sequence: number; readonly token_count: number }[];
+  readonly accepted: { readonly card: NewCard; readonly sequence: number; readonly token_count: number }[];
 }
 
-async function fillingOf(
+async function lockWithRefusals(
   { call, tx }: Work,
   scope_id: string,
-  agents: Iterable<string | null>,
-): Promise<Filling | undefined> {
+  authors: Iterable<string | null>,
+): Promise<LockedScope | undefined> {
   const scope = await lockForTurn(tx, scope_id);
   if (!scope) return undefined;
   const refusals = new Map<string | null, CairnError | undefined>();
-  for (const agent of agents) refusals.set(agent, await formerOwnerRefusal(call, tx, [scope.trajectory_id], agent));
-  return { scope, refusals, tokens_used: scope.tokens_used, taken: [] };
+  for (const author of authors) refusals.set(author, await formerOwnerRefusal(call, tx, [scope.trajectory_id], author));
+  return { scope, refusals, tokens_used: scope.tokens_used, accepted: [] };
 }
 
-/** Takes a turn into a scope, or refuses it; nothing is written yet. */
-function take(filling: Filling | undefined, turn: PreparedTurn, now: number): AddedTurn {
+/** Accepts a turn, or refuses it; nothing is written yet. */
+function accept({ call, now }: Work, locked: LockedScope | undefined, turn: PreparedTurn): AddedTurn {
   const { input, token_count } = turn;
-  if (!filling || filling.scope.deleted_at !== null) throw noScope(input.scope_id);
-  const { scope, taken } = filling;
-  const refusal = filling.refusals.get(turn.card.author_id);
+  const scope = present(call, 'scope', input.scope_id, locked?.scope);
+  const { accepted, refusals, tokens_used: used } = locked!;
+  const refusal = refusals.get(turn.card.author_id);
   if (refusal) throw refusal;
   refuseClosed(scope);
-  const sequence = scope.length + taken.length + 1;
+  const sequence = scope.length + accepted.length + 1;
   if (input.sequence !== undefined && input.sequence !== sequence) {
     throw new CairnError(
       'SEQUENCE_CONFLICT',
-      `the next sequence of scope ${scope.scope_id} is ${sequence}, not ${input.sequence}: leave it out to have it assigned`,
+      `the next sequence of scope ${scope.scope_id} is ${sequence}, not ${input.sequence}: omit it to have it assigned`,
       { next_sequence: sequence },
     );
   }
-  const tokens_used = filling.tokens_used + token_count;
+  const tokens_used = used + token_count;
   const over_budget = !fits(scope, tokens_used);
   if (over_budget && scope.enforce === 1) {
     throw new CairnError(
       'BUDGET_EXCEEDED',
-      `a turn of ${token_count} tokens does not fit: scope ${scope.scope_id} has used ${filling.tokens_used} of ${scope.token_budget}`,
-      { tokens_used: filling.tokens_used, token_budget: scope.token_budget, token_count },
+      `a turn of ${token_count} tokens does not fit: scope ${scope.scope_id} has used ${used} of ${scope.token_budget}`,
+      { tokens_used: used, token_budget: scope.token_budget, token_count },
     );
   }
   const card_id = input.turn_id ?? newId();
-  const doc = turnDoc({ turn_id: card_id, sequence, role: turn.said.kept.role, scope }, turn.measured);
+  const doc = turnDoc({ turn_id: card_id, sequence, role: turn.content.stored.role, scope }, turn.measured);
   const card: NewCard = { ...turn.card, card_id, created_at: now, doc };
-  taken.push({ card, sequence, token_count });
-  filling.tokens_used = tokens_used;
+  accepted.push({ card, sequence, token_count });
+  locked!.tokens_used = tokens_used;
   const { token_budget } = scope;
   const threshold_reached = reachesThreshold(scope, tokens_used);
   return {
-    ...describeTurn(scope.scope_id, sequence, card, turn.said),
+    ...describeTurn(scope.scope_id, sequence, card, turn.content),
     budget: { token_budget, tokens_used, threshold_reached, over_budget },
   };
 }
 
-/** Writes the turns that a scope has taken: cards, entries, counters, events. */
-async function write(work: Work, filling: Filling): Promise<void> {
+/** Writes the accepted turns: cards, entries, counters, events. */
+async function writeTurns(work: Work, { scope, accepted, tokens_used }: LockedScope): Promise<void> {
   const { call, tx, now } = work;
-  const { scope, taken, tokens_used } = filling;
-  const first = taken[0];
+  const first = accepted[0];
   if (!first) return;
   const { scope_id, box_id, trajectory_id } = scope;
-  const cards = taken.map(({ card }) => card);
+  const cards = accepted.map(({ card }) => card);
+  const card_ids = cards.map(({ card_id }) => card_id);
   const revision = scope.revision + 1;
   const place = { position: scope.next_position, behind: scope.length, revision };
   await insertCards(tx, cards);
-  await insertEntries(
-    tx,
-    box_id,
-    place,
-    cards.map(({ card_id }) => card_id),
-  );
+  await insertEntries(tx, box_id, place, card_ids);
   await growBox(tx, box_id, {
     revision,
-    length: scope.length + taken.length,
-    next_position: scope.next_position + taken.length,
+    length: scope.length + accepted.length,
+    next_position: scope.next_position + accepted.length,
     updated_at: now,
   });
   const threshold_at = thresholdAt(scope, tokens_used, scope.threshold_at, now);
-  await noteUse(tx, scope_id, { tokens_used, threshold_at, updated_at: now });
-  const { erasure_key } = call.meta;
+  await updateUsage(tx, { scope_id, tokens_used, threshold_at, updated_at: now });
   const facts: JsonObject =
-    taken.length === 1
+    accepted.length === 1
       ? {
           scope_id,
           sequence: first.sequence,
           token_count: first.token_count,
-          content_hash: keyedHash(erasure_key, first.card.content_hash),
+          content_hash: keyedHash(call.meta.erasure_key, first.card.content_hash),
         }
-      : { scope_id, sequence: first.sequence, turn_ids: cards.map(({ card_id }) => card_id) };
-  const told = event(work, 'cairn.turn.added', { type: 'turn', id: first.card.card_id }, facts, trajectory_id);
-  const placed = taken.map(({ card, sequence }) => ({ turn_id: card.card_id, sequence }));
-  tx.journal(await linkAwaited(work, scope, placed, told));
+      : { scope_id, sequence: first.sequence, turn_ids: card_ids };
+  const packet = event(work, 'cairn.turn.added', { type: 'turn', id: first.card.card_id }, facts, trajectory_id);
+  const turns = accepted.map(({ card, sequence }) => ({ turn_id: card.card_id, sequence }));
+  tx.journal(await linkAwaited(work, scope, turns, packet));
   if (scope.threshold_at === null && threshold_at !== null) tx.journal(thresholdEvent(call, scope, tokens_used, now));
   if (scope.watched === 0) return;
   const before = { ...scope, turns: scope.length, looked_at: scope.last_turn_at };
-  const after = { ...before, turns: scope.length + taken.length, tokens_used };
+  const after = { ...before, turns: scope.length + accepted.length, tokens_used };
   await triggers.get('policies').onUse(work, scope, before, after);
 }
 
-/** The turn that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */
+/** The existing turn of an id, if it came from the same request by the same agent. */
 async function sameTurn(call: Call, query: Query, row: CardRow, turn: PreparedTurn): Promise<AddedTurn> {
   if (row.erased_at !== null || row.ended_at !== null || row.deleted_at !== null) {
-    throw new CairnError('ENTITY_GONE', `turn ${row.card_id} existed and is gone: an id is never used twice`);
+    throw idReused(`turn ${row.card_id}`);
   }
   const { sent_hash, held_by, author_id } = turn.card;
   const isOwn = row.held_by === held_by && row.author_id === author_id;
-  const shown = isOwn ? await readTurn(query, row.card_id) : undefined;
+  const shown = isOwn ? await readTurn(call, query, row.card_id) : undefined;
   if (!shown || (row.sent_hash !== sent_hash && !isAnswerOf(turnInput, shown, turn.input))) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `turn ${row.card_id} exists and was made otherwise: use a new turn_id`,
-    );
+    throw idTaken(`turn ${row.card_id}`, 'use a new turn_id');
   }
-  return withBudget(call, query, shown);
-}
-
-async function withBudget(call: Call, query: Query, turn: Turn): Promise<AddedTurn> {
-  const { token_budget, tokens_used, threshold_reached_at } = await readScope(call, query, turn.scope_id);
+  const { token_budget, tokens_used, threshold_reached_at } = await readScope(call, query, shown.scope_id);
   return {
-    ...turn,
+    ...shown,
     budget: {
       token_budget,
       tokens_used,
@@ -263,34 +251,32 @@ export async function add(call: Call, input: In<'turns.add'>): Promise<AddedTurn
   return change(call, {
     input,
     bytes: turn.bytes,
-    // An id that the client chose may be that of another scope's turn.
+    // An id chosen by the client can belong to a turn of another scope.
     ...(input.turn_id === undefined ? { entity: input.scope_id } : {}),
     work: async (work) => {
-      const { tx, now } = work;
+      const { tx } = work;
       const known = input.turn_id === undefined ? undefined : await findCard(tx, input.turn_id);
       if (known) return sameTurn(call, tx, known, turn);
-      const filling = await fillingOf(work, input.scope_id, [turn.card.author_id]);
-      const answer = take(filling, turn, now);
-      await write(work, filling!);
+      const locked = await lockWithRefusals(work, input.scope_id, [turn.card.author_id]);
+      const answer = accept(work, locked, turn);
+      await writeTurns(work, locked!);
       return answer;
     },
     remember: ({ turn_id, budget }) => ({ turn_id, budget }),
-    again: (query, kept) => addedAgain(query, kept as unknown as Pick<AddedTurn, 'turn_id' | 'budget'>),
+    again: (query, kept) => addedAgain(call, query, kept as unknown as KeptTurn),
   });
 }
 
-const addedAgain = async (
-  query: Query,
-  { turn_id, budget }: Pick<AddedTurn, 'turn_id' | 'budget'>,
-): Promise<AddedTurn> => ({ ...(await readTurn(query, turn_id)), budget });
+/** What is stored to replay an answer. */
+type KeptTurn = Pick<AddedTurn, 'turn_id' | 'budget'>;
+type KeptItem = KeptTurn | { code: string; message: string };
 
-/** What is kept of a batch to answer it again. */
-type Kept = { turn_id: string; budget: AddedTurn['budget'] } | { code: string; message: string };
+const addedAgain = async (call: Call, query: Query, { turn_id, budget }: KeptTurn): Promise<AddedTurn> => ({
+  ...(await readTurn(call, query, turn_id)),
+  budget,
+});
 
-/**
- * In one transaction, so that the turns stand in the order of the items: what refuses an item is looked at before
- * anything of it is written, so that the others need not be undone.
- */
+/** One transaction keeps the turns in the order of the items. All checks precede the writes: a refusal undoes nothing. */
 export async function batch(call: Call, input: In<'turns.batch'>): Promise<Out<'turns.batch'>> {
   const prepareItem = async ({ create }: In<'turns.batch'>['items'][number]) => {
     await checkUses(call, operations.add.touches, create);
@@ -303,15 +289,15 @@ export async function batch(call: Call, input: In<'turns.batch'>): Promise<Out<'
     bytes: bytesOf(prepared),
     work: (work) => addAll(work, input, turns),
     remember: (answers) =>
-      answers.map((one): Kept => {
+      answers.map((one): KeptItem => {
         if (one.status === 'error') return { code: one.code, message: one.message };
         return { turn_id: one.data.turn_id, budget: one.data.budget };
       }),
     again: (query, kept) =>
       Promise.all(
-        (kept as unknown as Kept[]).map(async (one): Promise<ItemResult<AddedTurn>> => {
+        (kept as unknown as KeptItem[]).map(async (one): Promise<ItemResult<AddedTurn>> => {
           if ('code' in one) return { status: 'error', ...one };
-          return itemAgain(() => addedAgain(query, one));
+          return itemAgain(() => addedAgain(call, query, one));
         }),
       ),
   });
@@ -325,12 +311,12 @@ async function addAll(
 ): Promise<ItemResult<AddedTurn>[]> {
   const { tx } = work;
   const scope_ids = [...new Set(input.items.map(({ create }) => create.scope_id))].sort();
-  const fillings = new Map<string, Filling | undefined>();
+  const scopes = new Map<string, LockedScope | undefined>();
   const prepared = turns.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   for (const scope_id of scope_ids) {
-    const own = prepared.filter(({ input }) => input.scope_id === scope_id);
-    const authors = new Set(own.map(({ card }) => card.author_id));
-    fillings.set(scope_id, await fillingOf(work, scope_id, authors));
+    const turns = prepared.filter(({ input }) => input.scope_id === scope_id);
+    const authors = new Set(turns.map(({ card }) => card.author_id));
+    scopes.set(scope_id, await lockWithRefusals(work, scope_id, authors));
   }
   const chosen = input.items.map(({ create }) => create.turn_id).filter((id) => id !== undefined);
   const known = chosen.length === 0 ? new Map<string, CardRow>() : await findCards(tx, chosen);
@@ -342,44 +328,43 @@ async function addAll(
       ...(await Promise.allSettled([
         (async () => {
           if (one.status === 'rejected') throw one.reason;
-          return takeOnce(work, one.value, known, fillings);
+          return acceptItem(work, one.value, known, scopes);
         })(),
       ])),
     );
   }
   const answers = resultsOf(settled, turns.length, { noun: 'turn', atomic: input.atomic, list: 'items' });
-  for (const filling of fillings.values()) if (filling) await write(work, filling);
+  for (const locked of scopes.values()) if (locked) await writeTurns(work, locked);
   return answers;
 }
 
-/** Takes a turn of a batch, whose id may be in the store or earlier in the batch. */
-async function takeOnce(
-  { call, tx, now }: Work,
+/** Accepts a turn of a batch; its id can exist in the store or earlier in the batch. */
+async function acceptItem(
+  work: Work,
   turn: PreparedTurn,
   known: ReadonlyMap<string, CardRow>,
-  fillings: ReadonlyMap<string, Filling | undefined>,
+  scopes: ReadonlyMap<string, LockedScope | undefined>,
 ): Promise<AddedTurn> {
   const { turn_id, scope_id } = turn.input;
-  const filling = fillings.get(scope_id);
   if (turn_id !== undefined) {
     const stored = known.get(turn_id);
-    if (stored) return sameTurn(call, tx, stored, turn);
-    for (const other of fillings.values()) {
-      if (!other?.taken.some(({ card }) => card.card_id === turn_id)) continue;
+    if (stored) return sameTurn(work.call, work.tx, stored, turn);
+    for (const locked of scopes.values()) {
+      if (!locked?.accepted.some(({ card }) => card.card_id === turn_id)) continue;
       throw new CairnError('ENTITY_ALREADY_EXISTS', `turn ${turn_id} is in this batch already`);
     }
   }
-  return take(filling, turn, now);
+  return accept(work, scopes.get(scope_id), turn);
 }
 
-/** A turn that can be read: one of an open scope, its own or one restored from it. */
-async function readTurn(query: Query, turn_id: string): Promise<Turn> {
+/** Reads a turn of an open scope, or of one restored from its scope. */
+async function readTurn(call: Call, query: Query, turn_id: string): Promise<Turn> {
   const row = await findCard(query, turn_id);
   const isTurn = row?.held_by?.startsWith('scope:') && row.erased_at === null;
   const [place] = isTurn ? await placesOfTurn(query, turn_id) : [];
-  if (!row || !place) throw new CairnError('TURN_NOT_FOUND', `there is no turn ${turn_id}, or its scope was closed`);
+  if (!row || !place) throw notFound(call, 'turn', turn_id, ', or its scope was closed');
   return toTurn(place.scope_id, place.position, row);
 }
 
 export const get = (call: Call, input: In<'turns.get'>): Promise<Turn> =>
-  call.driver.snapshot(call.tenant, (query) => readTurn(query, input.turn_id));
+  call.driver.snapshot(call.tenant, (query) => readTurn(call, query, input.turn_id));

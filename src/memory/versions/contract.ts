@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { asPatch, lifetimeClass } from '../../engine/contract.js';
 import { instant, pageInput, uuid } from '../../kernel/contract.js';
-import { abstractionLevel, agentFilter, batchOptions, MAX_BATCH_ITEMS, timeFilters } from './model.js';
+import { abstractionLevel, agentFilter, batchOf, timeFilters } from './model.js';
 
 export const asOf = instant
   .optional()
@@ -19,24 +19,18 @@ export const listFilters = {
   ...pageInput,
 };
 
-/** The items of a batch over entities that are named by an id. */
+/** The input of a batch that creates, updates and deletes entities by their id. */
 export const batchInput = <C extends z.ZodType, U extends z.ZodType, K extends string>(
   id: Record<K, typeof uuid>,
   create: C,
   update: U,
 ) =>
-  z.strictObject({
-    items: z
-      .array(
-        z.discriminatedUnion('operation', [
-          z.strictObject({ operation: z.literal('create'), create }),
-          z.strictObject({ operation: z.literal('update'), ...id, update: asPatch(update) }),
-          z.strictObject({ operation: z.literal('delete'), ...id }),
-        ]),
-      )
-      .min(1)
-      .max(MAX_BATCH_ITEMS),
-    ...batchOptions,
-  });
+  batchOf(
+    z.discriminatedUnion('operation', [
+      z.strictObject({ operation: z.literal('create'), create }),
+      z.strictObject({ operation: z.literal('update'), ...id, update: asPatch(update) }),
+      z.strictObject({ operation: z.literal('delete'), ...id }),
+    ]),
+  );
 
 export const versionPage = { order: pageInput.order, limit: pageInput.limit, cursor: pageInput.cursor };

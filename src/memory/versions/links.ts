@@ -2,14 +2,14 @@
 import type { Query } from '../../driver/index.js';
 import { newId } from '../../kernel/contract.js';
 import type { EdgeType, EntityType } from '../edges/model.js';
-import { type NewEdge, NOTHING_MORE, relationsOf } from '../edges/store.js';
+import { EMPTY_BODY, type NewEdge, relationsOf } from '../edges/store.js';
 import type { EntityRef, Moment } from '../entities/store.js';
 
 const edgeOf = (edge_type: NewEdge['edge_type'], agent_id: string | null, ends: readonly EntityRef[]): NewEdge => ({
   edge_id: newId(),
   edge_type,
   agent_id,
-  body: NOTHING_MORE,
+  body: EMPTY_BODY,
   sent_hash: null,
   participants: ends.map((end) => ({ ...end, role: null })),
 });

@@ -14,7 +14,7 @@ import {
 import type { Reach } from '../../engine/sql.js';
 import { artifactsWithin, notesWithin } from '../access/reach.js';
 import { ENDS_OF_EDGE } from '../edges/lookups.js';
-import { ENDS_BY_ENTITY, holdsAt } from '../edges/store.js';
+import { ENDS_BY_ENTITY, edgeExistsAt } from '../edges/store.js';
 import { versionNotSuperseded } from '../entities/supersession.js';
 import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './store.js';
 
@@ -42,7 +42,7 @@ const derivedFrom = (source_id: string, as_of: number | undefined): Sql =>
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
           AND p.tenant_id = ${TENANT} AND p.entity_id = ${source_id} AND p.edge_type IN ('DerivedFrom', 'SynthesizedFrom')
           AND p.position > 1 AND (p.edge_type = 'DerivedFrom' OR p.entity_type = 'Artifact')
-          AND ${holdsAt(as_of)})`;
+          AND ${edgeExistsAt(as_of)})`;
 
 function where(filter: MemoryFilter, now: number): Sql {
   const { as_of, name_prefix: prefix } = filter;

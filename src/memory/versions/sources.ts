@@ -1,10 +1,28 @@
-/** What artifacts and notes come from, as it must be when they are made: trajectories and turns. */
-import { type Query, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
+/** Sources of artifacts and notes: trajectories, turns and other artifacts. */
+import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
+import type { Call } from '../../engine/index.js';
 import { entriesAfter, findBox, segmentsOf } from '../../facts/sql.js';
+import { beyondAmong } from '../entities/access.js';
+import { unknownEntity } from '../entities/errors.js';
+import { insertRows } from '../rows.js';
 import { readableVersion } from '../trajectories/outputs.js';
 import type { TrajectoryRow } from '../trajectories/store.js';
+import { knownMemories, type MemoryKind, type VersionRow } from './store.js';
 
-/** Those of these trajectories that were not deleted; nobody finishes or deletes them until the commit. */
+/** Refuses ids that `member` of the input names if an artifact or note does not exist or the caller cannot read it. */
+export async function refuseUnknownMemories(
+  { call, query, now }: { readonly call: Call; readonly query: Query; readonly now: number },
+  kind: MemoryKind,
+  member: string,
+  ids: readonly string[],
+): Promise<void> {
+  const known = await knownMemories(query, ids, now, { kind });
+  const beyond = await beyondAmong(call, query, kind === 'artifact' ? 'Artifact' : 'Note', ids);
+  const missing = ids.filter((id) => !known.has(id) || beyond.includes(id));
+  if (missing.length > 0) throw unknownEntity(member, kind, missing);
+}
+
+/** Locks those of these trajectories that are not deleted: no other transaction finishes or deletes them. */
 export async function lockTrajectories(tx: Tx, ids: readonly string[]): Promise<Map<string, TrajectoryRow>> {
   if (ids.length === 0) return new Map();
   const rows = await tx.all<TrajectoryRow>(
@@ -14,21 +32,18 @@ export async function lockTrajectories(tx: Tx, ids: readonly string[]): Promise<
   return new Map(rows.filter((row) => row.deleted_at === null).map((row) => [row.trajectory_id, row]));
 }
 
-const learnedInTable: Table = {
+const learnedInTable = {
   name: 'learned_in',
   columns: { tenant_id: 'text', note_id: 'text', trajectory_id: 'text' },
-};
+} as const;
 
-/** Stores where a note was learned. Never changed afterwards: reach rests on it. */
+/** Stores where a note was learned. Never changed afterwards: the reach of notes depends on it. */
 export async function insertLearnedIn(tx: Tx, note_id: string, trajectory_ids: readonly string[]): Promise<void> {
-  if (trajectory_ids.length === 0) return;
-  await tx.insert(
-    learnedInTable,
-    trajectory_ids.map((trajectory_id) => [tx.tenant, note_id, trajectory_id]),
-  );
+  const rows = trajectory_ids.map((trajectory_id) => ({ note_id, trajectory_id }));
+  if (rows.length > 0) await insertRows(tx, learnedInTable, rows);
 }
 
-/** The turn of this sequence in a box of turns: a card. */
+/** The card id of a turn in the box of a scope. */
 export async function turnAt(query: Query, box_id: string, sequence: number): Promise<string | undefined> {
   const box = await findBox(query, box_id);
   if (!box || sequence > box.length) return undefined;
@@ -37,46 +52,44 @@ export async function turnAt(query: Query, box_id: string, sequence: number): Pr
   return entry?.card_id;
 }
 
-const awaitedTable: Table = {
+const awaitedTable = {
   name: 'awaited_turns',
   columns: { tenant_id: 'text', scope_id: 'text', sequence: 'bigint', memory_id: 'text' },
-};
+} as const;
 
-/** Records that an artifact awaits a turn of a scope, which is locked. */
+interface AwaitedTurn {
+  readonly sequence: number;
+  readonly memory_id: string;
+}
+
+/** Records that an artifact awaits a turn of a locked scope. */
 export async function awaitTurn(tx: Tx, scope_id: string, { sequence, memory_id }: AwaitedTurn): Promise<void> {
-  await tx.insert(awaitedTable, [[tx.tenant, scope_id, sequence, memory_id]]);
-  // On the row that each turn locks, so that a turn in a scope without such artifacts needs no lookup.
+  await insertRows(tx, awaitedTable, [{ scope_id, sequence, memory_id }]);
+  // In the row that each turn locks: most turns then need no lookup in awaited_turns.
   await tx.run(
     sql`UPDATE scopes SET awaited_turn = ${sequence}
         WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id} AND (awaited_turn IS NULL OR awaited_turn < ${sequence})`,
   );
 }
 
-export interface AwaitedTurn {
-  readonly sequence: number;
-  readonly memory_id: string;
-}
-
-/** Removes the records of turns up to this sequence and gives them: each is linked once. */
+/** Deletes and returns the records of turns up to this sequence. */
 export const takeAwaited = (tx: Tx, scope_id: string, sequence: number): Promise<AwaitedTurn[]> =>
   tx.returning<AwaitedTurn>(
     sql`DELETE FROM awaited_turns WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id} AND sequence <= ${sequence}
         RETURNING sequence, memory_id`,
   );
 
-/** Removes the records of scopes that end: no turn is added to them. */
-export function dropAwaited(tx: Tx, scope_ids: readonly string[]): Promise<void> {
-  return tx.send(sql`DELETE FROM awaited_turns WHERE tenant_id = ${TENANT} AND scope_id = ANY(${scope_ids})`);
-}
-
-export interface AwaitingArtifact {
-  readonly memory_id: string;
-  readonly agent_id: string | null;
-}
+/** Deletes the records of scopes that close. */
+export const dropAwaited = (tx: Tx, scope_ids: readonly string[]): Promise<void> =>
+  tx.send(sql`DELETE FROM awaited_turns WHERE tenant_id = ${TENANT} AND scope_id = ANY(${scope_ids})`);
 
 /** Those of these artifacts that can be read. */
-export const readableArtifacts = (tx: Tx, memory_ids: readonly string[], now: number): Promise<AwaitingArtifact[]> =>
-  tx.all<AwaitingArtifact>(
+export const readableArtifacts = (
+  tx: Tx,
+  memory_ids: readonly string[],
+  now: number,
+): Promise<Pick<VersionRow, 'memory_id' | 'agent_id'>[]> =>
+  tx.all(
     sql`SELECT v.memory_id, v.agent_id FROM memory_versions v
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${memory_ids}) AND v.kind = 'artifact'
           AND ${readableVersion(now)}

@@ -1,4 +1,4 @@
-/** Changing a trajectory as its caller asks: its agent_turn agrees with it, and what waited for it above finishes. */
+/** Use case trajectories.update: finishing a trajectory also ends its task and finishes trajectories that wait for it. */
 import type { In } from '../../engine/contract.js';
 import { type Call, change, keptAnswer, startErasure, type Work } from '../../engine/index.js';
 import { triggers } from '../scopes/triggers.js';
@@ -9,7 +9,7 @@ import { checkMove, type FinalStatus, isFinal } from './rules.js';
 import { type Changed, type PreparedPatch, preparePatch, readAgain, updateIn } from './service.js';
 import { findTrajectory, isFinished } from './store.js';
 
-export async function moveIn(work: Work, prepared: PreparedPatch): Promise<Changed> {
+export async function updateWithTask(work: Work, prepared: PreparedPatch): Promise<Changed> {
   const { trajectory_id, patch } = prepared;
   const { status } = patch;
   if (status === undefined || !isFinal(status)) return updateIn(work, prepared);
@@ -20,9 +20,8 @@ export async function moveIn(work: Work, prepared: PreparedPatch): Promise<Chang
   return { trajectory, ended: [...stopped, ...ended, ...above] };
 }
 
-/** What policies make of its scopes is made before they close with it; not where it is refused that it finishes. */
-async function workBefore(call: Call, input: In<'trajectories.update'>, status: FinalStatus): Promise<void> {
-  const { driver } = call;
+/** Lets policies work on the scopes before they close, unless finishing is going to be refused. */
+async function runPolicies(call: Call, input: In<'trajectories.update'>, status: FinalStatus): Promise<void> {
   const { trajectory_id, outcome } = input;
   if ((await keptAnswer(call, input)) !== undefined) return;
   await triggers.get('policies').beforeClosing(call, { trajectory_ids: [trajectory_id] }, async (query) => {
@@ -30,18 +29,18 @@ async function workBefore(call: Call, input: In<'trajectories.update'>, status: 
     if (!row || row.deleted_at !== null || isFinished(row)) return;
     await finishingHooks.get('tasks').check(call, query, trajectory_id, status);
     checkMove(trajectory_id, row.status, status);
-    await checkFinish(call, query, { trajectory_id, status, outcome }, driver.now());
+    await checkFinish(call, query, { trajectory_id, status, outcome }, call.driver.now());
   });
 }
 
 export async function update(call: Call, input: In<'trajectories.update'>): Promise<Trajectory> {
   const { trajectory_id, ...patch } = input;
   const prepared = preparePatch(trajectory_id, patch);
-  if (patch.status !== undefined && isFinal(patch.status)) await workBefore(call, input, patch.status);
+  if (patch.status !== undefined && isFinal(patch.status)) await runPolicies(call, input, patch.status);
   const { trajectory, ended } = await change<Changed>(call, {
     input,
     bytes: prepared.bytes,
-    work: (work) => moveIn(work, prepared),
+    work: (work) => updateWithTask(work, prepared),
     remember: () => trajectory_id,
     again: async (query) => ({ trajectory: await readAgain(call, query, trajectory_id), ended: [] }),
   });

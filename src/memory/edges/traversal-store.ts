@@ -1,15 +1,16 @@
-/** Walking along edges, set by set: what an entity leads to, and whether an edge would close a cycle. */
+/** Statements that follow edges: one step of a traversal, and the cycle check. */
 import { byDialect, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { type EntityRef, entityKey } from '../entities/store.js';
+import { selectIds } from '../rows.js';
 import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
-import type { EdgeType, EntityType } from './model.js';
+import type { EdgeType } from './model.js';
 import { ENDS_BY_ENTITY } from './store.js';
 
-/** Those that hurry past each other wait here: the look for a cycle and the edge that it allows are one step. */
+/** Locks an edge type, so that a cycle check and the insert that it allows are atomic. */
 export async function lockGuard(tx: Tx, edge_type: EdgeType): Promise<void> {
   const lock = () =>
     tx.get(sql`SELECT edge_type FROM edge_guards WHERE tenant_id = ${TENANT} AND edge_type = ${edge_type} FOR UPDATE`);
-  // It is there but for the first time, and a refusal that has changed nothing costs less.
+  // The row is missing only the first time, and a refusal that has changed nothing costs less.
   if (await lock()) return;
   await tx.run(
     sql`INSERT INTO edge_guards (tenant_id, edge_type) VALUES (${TENANT}, ${edge_type})
@@ -18,15 +19,15 @@ export async function lockGuard(tx: Tx, edge_type: EdgeType): Promise<void> {
   await lock();
 }
 
-/** As `entityKey` says it. */
+/** `entityKey` in SQL. */
 const KIND_OF_P: Sql = sql`CASE WHEN p.entity_type = 'Turn' THEN 'Card' ELSE p.entity_type END`;
 const KIND_OF_O: Sql = sql`CASE WHEN o.entity_type = 'Turn' THEN 'Card' ELSE o.entity_type END`;
 const KEY_OF_P: Sql = sql`(${KIND_OF_P} || ' ' || p.entity_id)`;
 const KEY_OF_O: Sql = sql`(${KIND_OF_O} || ' ' || o.entity_id)`;
 
 /**
- * The ends p at which what was reached stands behind the first, and the first end o of each edge. PostgreSQL guesses
- * badly how much a recursion holds: with OFFSET 0 each lookup is a query of its own, by the index.
+ * Participants p behind the first that are in `reached r`, with the first participant o of their edge. PostgreSQL
+ * misestimates the size of a recursion: OFFSET 0 makes each lookup a subquery that uses the index.
  */
 const firstEnds = (edge_type: EdgeType): Sql =>
   byDialect({
@@ -37,7 +38,7 @@ const firstEnds = (edge_type: EdgeType): Sql =>
           AND l.position = 1 OFFSET 0) o`,
   });
 
-/** All that leads to an entity by edges of a type, as a table `reached` of key and id. */
+/** All entities that lead to one by edges of a type, as a table `reached` of key and id. */
 const leadingTo = (edge_type: EdgeType, to: EntityRef): Sql =>
   sql`WITH RECURSIVE reached(entity_key, entity_id) AS (
         SELECT ${KEY_OF_O}, o.entity_id FROM ${ENDS_BY_ENTITY} CROSS JOIN ${ENDS_OF_EDGE}
@@ -52,8 +53,8 @@ const leadingTo = (edge_type: EdgeType, to: EntityRef): Sql =>
       )`;
 
 /**
- * The edge by which one of the others leads to the first already, so that an edge from it to them would close a cycle.
- * Looks from the first, since what is new is linked to what is old, and nothing leads to it yet.
+ * An existing edge through which one of the other participants already leads to the first, so that the new edge would
+ * close a cycle. Searches from the first: it is usually new, and nothing leads to it yet.
  */
 export async function edgeThatCloses(
   tx: Query,
@@ -78,17 +79,15 @@ export async function edgeThatCloses(
   return edge!.edge_id;
 }
 
-export type Direction = 'out' | 'in' | 'both';
-
+/** One step of a traversal. */
 export interface Step {
-  /** Where it starts. */
   readonly from: readonly EntityRef[];
-  readonly direction: Direction;
+  readonly direction: keyof typeof DIRECTIONS;
   readonly edge_type: EdgeType | undefined;
 }
 
-/** From A to the others, or to A; those behind A do not lead to each other. */
-const ways: Readonly<Record<Direction, Sql>> = {
+/** From A to the others, or towards A; the others do not lead to each other. */
+const DIRECTIONS = {
   out: sql`p.position = 1 AND o.position > 1`,
   in: sql`p.position > 1 AND o.position = 1`,
   both: sql`p.position <> o.position AND (p.position = 1 OR o.position = 1)`,
@@ -100,29 +99,27 @@ const steps = ({ from, direction, edge_type }: Step): Sql => {
   return sql`${endsAmong(ids, ofType)} CROSS JOIN ${ENDS_OF_EDGE}
       WHERE p.tenant_id = ${TENANT} AND p.entity_id = ANY(${ids})
         AND ${KEY_OF_P} = ANY(${from.map(entityKey)}) AND p.deleted_at IS NULL
-        AND o.tenant_id = ${TENANT} AND o.edge_id = p.edge_id AND ${ways[direction]}
+        AND o.tenant_id = ${TENANT} AND o.edge_id = p.edge_id AND ${DIRECTIONS[direction]}
         ${edge_type === undefined ? sql`` : sql`AND p.edge_type = ${edge_type}`}`;
 };
 
-/** What one step leads to, each once, in the order of the first edges that lead there; not what was seen before. */
-export function nextEntities(query: Query, step: Step, seen: readonly string[], limit: number): Promise<EntityRef[]> {
-  return query.all<{ entity_type: EntityType; entity_id: string }>(
+/** Entities that a step leads to and that were not seen before, in the order of the first edges that lead there. */
+export const nextEntities = (query: Query, step: Step, seen: readonly string[], limit: number): Promise<EntityRef[]> =>
+  query.all<EntityRef>(
     sql`SELECT MIN(o.entity_type) AS entity_type, o.entity_id FROM ${steps(step)}
           AND NOT (${KEY_OF_O} = ANY(${seen}))
         GROUP BY ${KIND_OF_O}, o.entity_id ORDER BY MIN(p.edge_id), o.entity_id, MIN(o.entity_type) LIMIT ${limit}`,
   );
-}
 
-/** The edges by which a step leads to these, in the order of their ids. */
-export async function edgesBetween(
+/** Ids of the edges by which a step leads to these entities, in order. */
+export const edgesBetween = (
   query: Query,
   step: Step,
   to: readonly EntityRef[],
   { limit, after = '' }: { readonly limit: number; readonly after?: string | undefined },
-): Promise<string[]> {
-  const rows = await query.all<{ edge_id: string }>(
-    sql`SELECT DISTINCT p.edge_id FROM ${steps(step)} AND ${KEY_OF_O} = ANY(${to.map(entityKey)})
+): Promise<string[]> =>
+  selectIds(
+    query,
+    sql`SELECT DISTINCT p.edge_id AS id FROM ${steps(step)} AND ${KEY_OF_O} = ANY(${to.map(entityKey)})
           AND p.edge_id > ${after} ORDER BY p.edge_id LIMIT ${limit}`,
   );
-  return rows.map(({ edge_id }) => edge_id);
-}

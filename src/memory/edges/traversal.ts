@@ -1,4 +1,4 @@
-/** Walking from an entity along edges. */
+/** Traversal: a breadth-first walk from an entity along edges. */
 import { atLength, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, inChunks } from '../../engine/index.js';
@@ -7,16 +7,14 @@ import { type EntityRef, entityKey, knownEntities, nameOf } from '../entities/st
 import type { Edge } from './model.js';
 import { idOf } from './service.js';
 import { type EdgeRow, edgeBytes, findEdges, toEdge } from './store.js';
-import { edgesBetween, nextEntities, type Step } from './walks-store.js';
+import { edgesBetween, nextEntities, type Step } from './traversal-store.js';
 
-/** How many edges a walk shows at most. */
-const WALK_EDGES = 1000;
+const MAX_EDGES = 1000;
 
-/** Depth by depth, so that its cost is what it meets: what a step leads to, and by which edges. */
+/** Depth by depth, so that the cost is proportional to the entities met. */
 export async function traverse(call: Call, input: In<'edges.traverse'>): Promise<Out<'edges.traverse'>> {
   const { direction = 'both', edge_type, max_depth = 3, limit = 100 } = input;
-  const { tenant } = call;
-  const query = atLength(call.driver, tenant);
+  const query = atLength(call.driver, call.tenant);
   const start = { entity_type: input.entity_type, entity_id: idOf(input.entity_id, input.entity_type) };
   const seen = [entityKey(start)];
   const entities: Out<'edges.traverse'>['entities'] = [];
@@ -30,10 +28,10 @@ export async function traverse(call: Call, input: In<'edges.traverse'>): Promise
     truncated = next.length > room;
     from = next.slice(0, room);
     if (from.length === 0) break;
-    const most = WALK_EDGES - edge_ids.size;
-    const between = await readableBetween(call, query, step, from, most + 1);
-    truncated ||= between.length > most;
-    for (const id of between.slice(0, most)) edge_ids.add(id);
+    const edgesLeft = MAX_EDGES - edge_ids.size;
+    const between = await readableBetween(call, query, step, from, edgesLeft + 1);
+    truncated ||= between.length > edgesLeft;
+    for (const id of between.slice(0, edgesLeft)) edge_ids.add(id);
     for (const one of from) {
       seen.push(entityKey(one));
       entities.push({ ...one, depth });
@@ -44,36 +42,35 @@ export async function traverse(call: Call, input: In<'edges.traverse'>): Promise
 }
 
 /**
- * Entities that a step leads to and the caller can read, up to a limit. An unreadable one, since it has ended with its
- * scope, say, is added to seen: nobody is led there, or past it. One that only hidden edges lead to is passed over here,
- * since a later step may reach it.
+ * Entities that a step leads to and the caller can read, up to a limit. Unreadable ones are added to `seen`, so that
+ * the walk neither returns them nor passes them. An entity that only unreadable edges lead to is skipped here: a later
+ * step can still reach it.
  */
 async function nextReadable(call: Call, query: Query, step: Step, seen: string[], limit: number): Promise<EntityRef[]> {
   const found: EntityRef[] = [];
-  const passedOver: string[] = [];
+  const skipped: string[] = [];
   const moment = momentFor(call);
-  // Each look is wider, so that many who cannot be read are passed in a few.
+  // Each read is wider, so that a few reads get past many unreadable entities.
   for (let width = limit; found.length < limit; width *= 4) {
-    const passed = [...seen, ...passedOver, ...found.map(entityKey)];
-    const next = await nextEntities(query, step, passed, width);
+    const excluded = [...seen, ...skipped, ...found.map(entityKey)];
+    const next = await nextEntities(query, step, excluded, width);
     const readable = await knownEntities(query, next, moment);
     const known = next.filter((one) => readable.has(nameOf(one)));
-    const led = await ledTo(call, query, step, known);
+    const reached = await reachedByReadable(call, query, step, known);
     for (const one of next) {
       if (!readable.has(nameOf(one))) seen.push(entityKey(one));
-      else if (led.has(entityKey(one))) found.push(one);
-      else passedOver.push(entityKey(one));
+      else if (reached.has(entityKey(one))) found.push(one);
+      else skipped.push(entityKey(one));
     }
     if (next.length < width) break;
   }
   return found.slice(0, limit);
 }
 
-/** Edges of a step that are read at a time to find those that an agent may read. */
-const EDGES_AT_A_TIME = 200;
+const EDGES_PER_READ = 200;
 
-/** The edges by which a step leads to these entities and that the caller may read, in pages; `left` may shrink meanwhile. */
-async function* readableOf(
+/** The readable edges by which a step leads to these entities, in pages; the caller may shrink `left` between pages. */
+async function* readablePages(
   call: Call,
   query: Query,
   step: Step,
@@ -81,16 +78,15 @@ async function* readableOf(
 ): AsyncGenerator<readonly EdgeRow[]> {
   let after: string | undefined;
   while (left().length > 0) {
-    const page = { limit: EDGES_AT_A_TIME, after };
-    const ids = await edgesBetween(query, step, left(), page);
+    const ids = await edgesBetween(query, step, left(), { limit: EDGES_PER_READ, after });
     yield await readableEdges(call, query, await findEdges(query, ids));
-    if (ids.length < EDGES_AT_A_TIME) return;
+    if (ids.length < EDGES_PER_READ) return;
     after = ids.at(-1);
   }
 }
 
-/** Keys of those entities that an edge leads to which the caller may read. */
-async function ledTo(
+/** Keys of the entities that a readable edge of the step leads to. */
+async function reachedByReadable(
   call: Call,
   query: Query,
   step: Step,
@@ -98,20 +94,20 @@ async function ledTo(
 ): Promise<ReadonlySet<string>> {
   if (call.caller.agent_id === null) return new Set(entities.map(entityKey));
   const starts = new Set(step.from.map(entityKey));
-  const led = new Set<string>();
+  const reached = new Set<string>();
   let left = entities;
-  for await (const edges of readableOf(call, query, step, () => left)) {
+  for await (const edges of readablePages(call, query, step, () => left)) {
     for (const { participants } of edges) {
       const [first, ...others] = participants.map(entityKey) as [string, ...string[]];
-      if (step.direction !== 'in' && starts.has(first)) for (const one of others) led.add(one);
-      if (step.direction !== 'out' && others.some((one) => starts.has(one))) led.add(first);
+      if (step.direction !== 'in' && starts.has(first)) for (const one of others) reached.add(one);
+      if (step.direction !== 'out' && others.some((one) => starts.has(one))) reached.add(first);
     }
-    left = left.filter((one) => !led.has(entityKey(one)));
+    left = left.filter((one) => !reached.has(entityKey(one)));
   }
-  return led;
+  return reached;
 }
 
-/** Ids of the edges by which a step leads to these and that the caller may read, up to a limit. */
+/** Ids of the readable edges by which a step leads to these entities, up to a limit. */
 async function readableBetween(
   call: Call,
   query: Query,
@@ -121,7 +117,7 @@ async function readableBetween(
 ): Promise<string[]> {
   if (call.caller.agent_id === null) return edgesBetween(query, step, to, { limit });
   const found: string[] = [];
-  for await (const edges of readableOf(call, query, step, () => to)) {
+  for await (const edges of readablePages(call, query, step, () => to)) {
     found.push(...edges.map(({ edge_id }) => edge_id));
     if (found.length >= limit) break;
   }
@@ -137,9 +133,8 @@ async function readEdges(
   const edges: Edge[] = [];
   let bytes = 0;
   for await (const rows of inChunks(edge_ids, (ids) => findEdges(query, ids), edgeBytes)) {
-    for (const row of rows) {
-      // Deleted since the walk.
-      if (row.deleted_at !== null) continue;
+    // Some may have been deleted since the walk.
+    for (const row of rows.filter(({ deleted_at }) => deleted_at === null)) {
       bytes += edgeBytes(row);
       if (bytes > call.limits.max_answer_bytes && edges.length > 0) return { edges, truncated: true };
       edges.push(toEdge(row));
