@@ -2,8 +2,7 @@
 import './register.js';
 
 export { contextReferences } from './contexts/references.js';
-export type { Extraction, ExtractionRequest, Extractor } from './extraction/extractor.js';
-export type { ExtractedFact } from './extraction/facts.js';
+export type { ExtractedFact, Extraction, ExtractionRequest, Extractor } from './extraction/extractor.js';
 export { jobChecks } from './jobs/doctor.js';
 export { providers } from './jobs/provider-calls.js';
 export { checkProviders } from './jobs/provider-checks.js';

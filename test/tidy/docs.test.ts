@@ -42,7 +42,10 @@ describe('error codes', () => {
 
   const unused = (codes: readonly string[]): string[] => {
     const text = [...source].flatMap(([path, one]) => (path === 'src/kernel/errors.ts' ? [] : [one])).join('\n');
-    return codes.filter((code) => !text.includes(`'${code}'`));
+    const nouns = [...text.matchAll(/\b(?:notFound|present)\(\s*[^,]+,\s*'([a-z_]+)'/g)];
+    const thrown = new Set(nouns.map(([, noun]) => `${noun!.toUpperCase()}_NOT_FOUND`));
+    if (/\binvalid\(/.test(text)) thrown.add('INVALID_INPUT');
+    return codes.filter((code) => !thrown.has(code) && !text.includes(`'${code}'`));
   };
 
   it('are each used', () => {

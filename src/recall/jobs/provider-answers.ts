@@ -4,8 +4,7 @@
  */
 import { costFrom, memberOf, PlainFailure, type ProviderCost, plainReason } from '../../providers/index.js';
 import { countTokens, LONGEST_TOKEN } from '../../text/index.js';
-import type { Extraction, ExtractionRequest } from '../extraction/extractor.js';
-import type { ExtractedFact } from '../extraction/facts.js';
+import type { ExtractedFact, Extraction, ExtractionRequest } from '../extraction/extractor.js';
 import type { Summary, SummaryRequest } from '../summaries/summarizer.js';
 
 /** Of one stretch of turns: more is no silence, but junk. */
