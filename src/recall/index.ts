@@ -2,12 +2,10 @@
 import './register.js';
 
 export { contextReferences } from './contexts/references.js';
-export type { Extraction, ExtractionRequest, Extractor } from './extraction/extractor.js';
-export type { ExtractedFact } from './extraction/facts.js';
+export type { ExtractedFact, Extraction, ExtractionRequest, Extractor } from './extraction/extractor.js';
 export { jobChecks } from './jobs/doctor.js';
 export { providers } from './jobs/provider-calls.js';
-export { checkProviders } from './jobs/provider-checks.js';
-export { loadProviders, type ProviderOptions, providersOf } from './jobs/providers.js';
+export { checkProviders, loadProviders, type ProviderOptions, providersOf } from './jobs/providers.js';
 export { JobQueue, jobQueue } from './jobs/queue.js';
 export { releasePins, runJob } from './jobs/service.js';
 export { moveJobs } from './jobs/store.js';

@@ -45,6 +45,7 @@ describe('error codes', () => {
     const nouns = [...text.matchAll(/\b(?:notFound|present)\(\s*[^,]+,\s*'([a-z_]+)'/g)];
     const thrown = new Set(nouns.map(([, noun]) => `${noun!.toUpperCase()}_NOT_FOUND`));
     return codes.filter((code) => !thrown.has(code) && !text.includes(`'${code}'`));
+    return codes.filter((code) => !thrown.has(code) && !text.includes(`'${code}'`));
   };
 
   it('are each used', () => {

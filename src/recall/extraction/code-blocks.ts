@@ -1,7 +1,7 @@
 /** Code in a conversation: fenced blocks that are worth keeping, with their language and the name of their file. */
 import { blocksOf } from '../../text/index.js';
 import type { TextSource } from '../summaries/sources.js';
-import type { ExtractedFact } from './facts.js';
+import type { ExtractedFact } from './extractor.js';
 
 const MIN_LINES = 3;
 /** Of what defines something, in a language that is named. */

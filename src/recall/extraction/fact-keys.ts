@@ -1,10 +1,10 @@
-/** fact_keys: by what a fact is about, where it is kept. The keys are keyed hashes, from which nothing can be guessed. */
+/** Table fact_keys: which memories state a fact. The keys are keyed hashes, so facts cannot be guessed from them. */
 import { createHmac } from 'node:crypto';
-import { type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
+import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { livesAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from '../../memory/sql.js';
-import type { ExtractedFact } from './facts.js';
+import type { ExtractedFact } from './extractor.js';
 
-/** Facts with the same key are about the same: they say the same, or contradict each other, or only may. */
+/** Facts with the same key are about the same slot: they may be equal, contradict each other, or neither. */
 export function factKey(erasure_key: string, tenant: string, fact: ExtractedFact): string {
   const about = fact.slot === '' ? ['said', fact.content.toLowerCase()] : [fact.subject, fact.slot];
   return createHmac('sha256', erasure_key)
@@ -12,12 +12,10 @@ export function factKey(erasure_key: string, tenant: string, fact: ExtractedFact
     .digest('hex');
 }
 
-const keysTable: Table = { name: 'fact_keys', columns: { tenant_id: 'text', fact_key: 'text', memory_id: 'text' } };
-
-/** Of no memory: whoever looks for a fact locks it, so that of two that find the same at once one sees the other's. */
+/** The memory_id of the row that is locked per key: of two concurrent extractions, the later sees the facts of the other. */
 const GUARD = '';
 
-export async function lockFacts(tx: Tx, keys: readonly string[]): Promise<void> {
+export async function lockFactKeys(tx: Tx, keys: readonly string[]): Promise<void> {
   for (const key of [...new Set(keys)].sort()) {
     await tx.run(
       sql`INSERT INTO fact_keys (tenant_id, fact_key, memory_id) VALUES (${TENANT}, ${key}, ${GUARD})
@@ -29,48 +27,41 @@ export async function lockFacts(tx: Tx, keys: readonly string[]): Promise<void> 
   }
 }
 
-export function noteFact(tx: Tx, key: string, memory_id: string): Promise<void> {
-  return tx.insert(keysTable, [[tx.tenant, key, memory_id]]);
-}
+export const insertFactKey = (tx: Tx, key: string, memory_id: string): Promise<number> =>
+  tx.run(sql`INSERT INTO fact_keys (tenant_id, fact_key, memory_id) VALUES (${TENANT}, ${key}, ${memory_id})`);
 
-/** How many are looked at of one key: what was said of it last counts. */
-const FEW = 20;
+/** Newest memories that are read per key. */
+const MAX_PER_KEY = 20;
 
-/** Where a fact may be kept already; without its content, which may be long. */
-export interface FactPlace
-  extends Pick<
-    VersionRow,
-    'memory_id' | 'card_id' | 'kind' | 'agent_id' | 'trajectory_id' | 'abstraction_level' | 'created_at'
-  > {}
+/** A memory that may state a fact, without its content, which may be long. */
+export type FactMemory = Pick<
+  VersionRow,
+  'memory_id' | 'card_id' | 'kind' | 'agent_id' | 'trajectory_id' | 'created_at'
+>;
 
-const PLACE_COLUMNS: Sql = sql`v.memory_id, v.card_id, v.kind, v.agent_id, v.trajectory_id, v.abstraction_level,
-  v.created_at`;
+const FACT_COLUMNS: Sql = sql`v.memory_id, v.card_id, v.kind, v.agent_id, v.trajectory_id, v.created_at`;
 
-/** What is kept under a key and can be read, the newest first. */
-export function placesByFact(query: Query, key: string, now: number): Promise<FactPlace[]> {
-  return query.all<FactPlace>(
-    sql`SELECT ${PLACE_COLUMNS} FROM ${VERSIONS}
+/** The readable memories under a key, newest first. */
+export const memoriesByKey = (query: Query, key: string, now: number): Promise<FactMemory[]> =>
+  query.all(
+    sql`SELECT ${FACT_COLUMNS} FROM ${VERSIONS}
         WHERE v.tenant_id = ${TENANT} AND v.superseded_at IS NULL AND ${livesAt(now)} AND v.memory_id IN (
           SELECT k.memory_id FROM fact_keys k WHERE k.tenant_id = ${TENANT} AND k.fact_key = ${key}
-            ORDER BY k.memory_id DESC LIMIT ${FEW})
+            ORDER BY k.memory_id DESC LIMIT ${MAX_PER_KEY})
         ORDER BY v.memory_id DESC`,
   );
-}
 
-/** The same of some artifacts and notes, if they can be read. */
-export function currentPlaces(query: Query, memory_ids: readonly string[], now: number): Promise<FactPlace[]> {
-  return query.all<FactPlace>(
-    sql`SELECT ${PLACE_COLUMNS} FROM ${VERSIONS}
+const current = <R>(query: Query, columns: Sql, memory_ids: readonly string[], now: number): Promise<R[]> =>
+  query.all(
+    sql`SELECT ${columns} FROM ${VERSIONS}
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${memory_ids}) AND v.superseded_at IS NULL
           AND ${livesAt(now)} ORDER BY v.memory_id`,
   );
-}
 
-/** Some artifacts and notes as they are, if they can be read. */
-export function currentMemories(query: Query, memory_ids: readonly string[], now: number): Promise<VersionRow[]> {
-  return query.all<VersionRow>(
-    sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${memory_ids}) AND v.superseded_at IS NULL
-          AND ${livesAt(now)} ORDER BY v.memory_id`,
-  );
-}
+/** The readable artifacts and notes among these, without content. */
+export const factMemories = (query: Query, memory_ids: readonly string[], now: number): Promise<FactMemory[]> =>
+  current(query, FACT_COLUMNS, memory_ids, now);
+
+/** The current versions of the readable artifacts and notes among these. */
+export const currentMemories = (query: Query, memory_ids: readonly string[], now: number): Promise<VersionRow[]> =>
+  current(query, VERSION_COLUMNS, memory_ids, now);

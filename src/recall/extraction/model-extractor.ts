@@ -14,8 +14,7 @@ import { isHeard, type TextSource } from '../summaries/sources.js';
 import { codeOf } from './code-blocks.js';
 import { keyOf } from './english/drafts.js';
 import { isNegated, statementOf } from './english/statements.js';
-import type { Extraction, ExtractionRequest, Extractor } from './extractor.js';
-import type { ExtractedFact } from './facts.js';
+import type { ExtractedFact, Extraction, ExtractionRequest, Extractor } from './extractor.js';
 import { isRecalled, recalledStatements, withoutMemory } from './recalled-facts.js';
 
 const TYPES = [

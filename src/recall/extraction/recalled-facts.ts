@@ -4,7 +4,7 @@ import { unitsOf } from '../../text/index.js';
 import type { TextSource } from '../summaries/sources.js';
 import { agree, overlap, type Statement, statementOf } from './english/statements.js';
 import { differenceBetween } from './english/wordings.js';
-import type { ExtractedFact } from './facts.js';
+import type { ExtractedFact } from './extractor.js';
 
 const MAX_STATEMENTS = 2000;
 /** As alike as this to what was recalled, and it was taken from there. */

@@ -1,4 +1,4 @@
-/** Before a scope closes: what its policies make of it is made, by the offline way if the other one takes too long. */
+/** Finishes the jobs of scopes before they close, with the offline fallback where a provider takes too long. */
 import type { Query } from '../../driver/index.js';
 import { type Call, systemCall, writeGuarded } from '../../engine/index.js';
 import { waitFor } from '../../identity/index.js';
@@ -12,16 +12,11 @@ import { findJob, openJobs, resultOf } from './store.js';
 import { PROVIDER_SHARE } from './times.js';
 import { fireOnClose } from './triggers.js';
 
-/** Refuses what they would close with, before anything is made of them. */
+/** May refuse the closing before any job runs. */
 type Check = (query: Query) => Promise<void>;
 
-async function idsAt(query: Query, closing: ClosingScopes): Promise<string[]> {
-  return (await openScopesAt(query, closing)).map(({ scope_id }) => scope_id);
-}
-
-/** Fires what closing these scopes makes fire, and gives the jobs of them that are still to be done. */
+/** Fires the policies of closing scopes and returns the jobs of these scopes that have not ended. */
 function jobsToDo(call: Call, closing: ClosingScopes, check: Check): Promise<string[]> {
-  const { driver } = call;
   return writeGuarded(call, async (tx) => {
     const scopes =
       'scope_ids' in closing
@@ -30,71 +25,65 @@ function jobsToDo(call: Call, closing: ClosingScopes, check: Check): Promise<str
     for (const trajectory_id of new Set(scopes.map((scope) => scope.trajectory_id)))
       await refuseFormerOwner(call, tx, trajectory_id);
     await check(tx);
-    await fireOnClose({ call, tx, now: driver.now() }, scopes);
-    return openJobs(
-      tx,
-      scopes.map(({ scope_id }) => scope_id),
-    );
+    await fireOnClose({ call, tx, now: call.driver.now() }, scopes);
+    const scope_ids = scopes.map(({ scope_id }) => scope_id);
+    return openJobs(tx, scope_ids);
   });
 }
 
-/** Moments of `performance.now()`: until when providers are asked, and when all is over. */
+/** Times of `performance.now()`: when provider calls end, and when everything does. */
 interface Deadline {
-  readonly asked_until: number;
+  readonly providers_until: number;
   readonly end: number;
 }
 
-/** Does a job, or waits for whoever does it; gives what it made, as far as it has ended in time. */
-async function doJob(call: Call, job_id: string, { asked_until, end }: Deadline): Promise<readonly Made[]> {
+/** Runs a job, or waits for its worker; returns its results if it ends in time. */
+async function doJob(call: Call, job_id: string, { providers_until, end }: Deadline): Promise<readonly Made[]> {
   const { driver, tenant } = call;
   const jobs = jobQueue.of(call);
   const left = (): number => end - performance.now();
-  const look = async () => {
+  let at_once = true;
+  const attempt = async () => {
+    // The lane bounds concurrent provider calls, however many scopes close.
+    await jobs.closing.run(async () => {
+      if (left() <= 0) return;
+      const timeout_ms = providers_until - performance.now();
+      await runJob(call, job_id, { hurry: true, at_once, timeout_ms, signal: jobs.signal });
+    });
+    at_once = false;
     const job = await findJob(driver.at(tenant), job_id);
     if (job && job.ended_at === null) return undefined;
     return job ? resultOf(job).made : [];
   };
-  let at_once = true;
-  const trying = async () => {
-    // However many there are, and whoever closes something: so many ask a provider at a time.
-    await jobs.closing.run(async () => {
-      if (left() <= 0) return;
-      const timeout_ms = asked_until - performance.now();
-      await runJob(call, job_id, { hurry: true, at_once, timeout_ms, signal: jobs.signal });
-    });
-    at_once = false;
-    return look();
-  };
-  // Another server may have it, and may lose it: what is not done by the next look is tried again.
-  const found = await waitFor(call, [jobKey(job_id)], Math.max(0, left()), trying, () => performance.now() + 1000);
-  return found ?? [];
+  // Another server may run it and may lose it, so this tries again every second.
+  const made = await waitFor(call, [jobKey(job_id)], Math.max(0, left()), attempt, () => performance.now() + 1000);
+  return made ?? [];
 }
 
 /**
- * Makes what is to be made of scopes before they close, in rounds: turns may be added meanwhile, and there may be more of
- * them than one summary takes. Ends by the deadline, whatever hangs.
+ * Finishes the jobs of scopes before they close, in rounds: turns may be added meanwhile, and one summary may not take all
+ * of them. Ends by the deadline, whatever hangs.
  */
 export async function workBeforeClosing(
   call: Call,
   closing: ClosingScopes,
   check: Check = async () => undefined,
 ): Promise<Made[]> {
-  const { driver, tenant } = call;
-  const query = driver.at(tenant);
+  const query = call.driver.at(call.tenant);
   const made: Made[] = [];
-  const ids = await idsAt(query, closing);
+  const ids = (await openScopesAt(query, closing)).map(({ scope_id }) => scope_id);
   if (ids.length === 0) return made;
   if (!(await anyPolicy(query)) && (await openJobs(query, ids)).length === 0) return made;
-  // Cairn does it, as its policies say, whoever closes the scope.
-  const own = systemCall(call, tenant);
+  // Policies run as the system, whoever closes the scope.
+  const own = systemCall(call, call.tenant);
   const { max_closing_ms } = call.limits;
   const begin = performance.now();
   const end = begin + max_closing_ms;
-  const asked_until = begin + max_closing_ms * PROVIDER_SHARE;
+  const providers_until = begin + max_closing_ms * PROVIDER_SHARE;
   for (;;) {
     const job_ids = await jobsToDo(call, closing, check);
     if (job_ids.length === 0) return made;
-    const done = await Promise.all(job_ids.map((job_id) => doJob(own, job_id, { asked_until, end })));
+    const done = await Promise.all(job_ids.map((job_id) => doJob(own, job_id, { providers_until, end })));
     made.push(...done.flat());
     if (performance.now() >= end) return made;
   }

@@ -1,4 +1,4 @@
-/** Operations on summarization policies (path: /summarization-policies), on the jobs that they cause, and on what jobs make. */
+/** Operations on summarization policies, on jobs and on the sources of their results. */
 import { z } from 'zod';
 import { makes, operation, reads, writes } from '../../engine/contract.js';
 import { pageInput, pageOutput, uuid } from '../../kernel/contract.js';
@@ -30,7 +30,7 @@ export const summarization_policies = {
     touches: [makes('Turn', 'trajectory_id', 'scope_id')],
     event: 'cairn.summarization_policy.created',
     status: 201,
-    summary: 'Say when to summarise or extract: for the tenant, a trajectory or a scope.',
+    summary: 'Create a policy: when to summarise or extract, for the tenant, a trajectory or a scope.',
     example: { trajectory_id: A_TRAJECTORY, trigger: { type: 'DosageThreshold', percent: 80 } },
   }),
   get: operation({
@@ -48,7 +48,7 @@ export const summarization_policies = {
     method: 'GET',
     path: '/api/v1/summarization-policies',
     input: z.strictObject({
-      trajectory_id: uuid.optional().describe('Those of this trajectory and of its scopes'),
+      trajectory_id: uuid.optional().describe('Policies of this trajectory and its scopes'),
       scope_id: uuid.optional(),
       ...pageInput,
     }),
@@ -56,7 +56,7 @@ export const summarization_policies = {
     access: 'read',
     touches: [reads('Turn', 'listed')],
     event: null,
-    summary: 'List policies, in the order of their ids.',
+    summary: 'List policies, ordered by id.',
     example: {},
   }),
   update: operation({
@@ -67,7 +67,7 @@ export const summarization_policies = {
     access: 'write',
     touches: [writes('Turn', 'policy_id')],
     event: 'cairn.summarization_policy.updated',
-    summary: 'Change a policy; what has fired stays as it was.',
+    summary: 'Change a policy; jobs that it fired stay as they are.',
     example: { policy_id: A_POLICY, enabled: false },
   }),
   delete: operation({
@@ -79,7 +79,7 @@ export const summarization_policies = {
     touches: [writes('Turn', 'policy_id')],
     event: 'cairn.summarization_policy.deleted',
     status: 204,
-    summary: 'Delete a policy; what has fired is still done.',
+    summary: 'Delete a policy; jobs that it fired still run.',
     example: { policy_id: A_POLICY },
   }),
 };
@@ -93,7 +93,7 @@ export const jobs = {
     access: 'read',
     touches: [reads('Turn', 'job_id')],
     event: null,
-    summary: 'Read one job: how far it is, what came of it, what it cost.',
+    summary: 'Read one job: state, results and cost.',
     example: { job_id: A_JOB },
   }),
   list: operation({
@@ -109,12 +109,12 @@ export const jobs = {
     access: 'read',
     touches: [reads('Turn', 'listed')],
     event: null,
-    summary: 'List jobs of summarising and extracting, in the order of their ids.',
+    summary: 'List summarising and extracting jobs, ordered by id.',
     example: {},
   }),
 };
 
-/** Of the group scopes. */
+/** In the group scopes. */
 export const scopeJobs = {
   summarize: operation({
     method: 'POST',
@@ -124,7 +124,7 @@ export const scopeJobs = {
     access: 'write',
     touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id')],
     event: 'cairn.artifact.created',
-    summary: 'Summarise the turns of an open scope since its last summary; or its summaries, with the target level L2.',
+    summary: 'Summarise the turns of an open scope since its last summary, or its summaries with target level L2.',
     example: { scope_id: A_SCOPE, max_tokens: 300 },
   }),
   extract: operation({
@@ -135,12 +135,12 @@ export const scopeJobs = {
     access: 'write',
     touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id'), makes('Note')],
     event: 'cairn.artifact.created',
-    summary: 'Get facts out of the turns of an open scope that were not looked at yet.',
+    summary: 'Extract facts from the turns of an open scope that were not examined yet.',
     example: { scope_id: A_SCOPE },
   }),
 };
 
-/** Of the group artifacts. */
+/** In the group artifacts. */
 export const artifactSources = {
   expand: operation({
     method: 'GET',
@@ -150,12 +150,12 @@ export const artifactSources = {
     access: 'read',
     touches: [reads('Artifact', 'artifact_id'), reads('Turn', 'named')],
     event: null,
-    summary: 'Read what an artifact was made from, while that exists.',
+    summary: 'Read the sources of an artifact, while they exist.',
     example: { artifact_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5e' },
   }),
 };
 
-/** Of the group notes. */
+/** In the group notes. */
 export const noteSources = {
   expand: operation({
     method: 'GET',
@@ -165,7 +165,7 @@ export const noteSources = {
     access: 'read',
     touches: [reads('Note', 'note_id'), reads('Turn', 'named')],
     event: null,
-    summary: 'Read what a note was made from, while that exists.',
+    summary: 'Read the sources of a note, while they exist.',
     example: { note_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5f' },
   }),
 };

@@ -1,8 +1,8 @@
-/** The doctor's questions about policies, jobs and what they made. */
+/** The doctor's checks of policies, jobs and their results. */
 import { type Sql, sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 
-/** The first that a job, under the name j, made. */
+/** Id of the first result of the job `j`. */
 const FIRST_MADE: Sql = sql`(j.result -> 'made' -> 0 ->> 'id')`;
 
 export const jobChecks: readonly Check[] = [

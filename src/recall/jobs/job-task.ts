@@ -1,22 +1,20 @@
-/** What jobs have in common: where they write, what is prepared before the transaction, what comes of it. */
+/** Types and helpers of all tasks: the input, the write prepared before the transaction, the outcome. */
 import type { Tx } from '../../driver/index.js';
 import type { Work } from '../../engine/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import type { Artifact, Made, Note } from '../../memory/contract.js';
-import type { Fields } from '../../memory/index.js';
+import { createMemory, type Fields, type Memory, type Noun } from '../../memory/index.js';
 import type { EntityRef } from '../../memory/sql.js';
-import type { ProviderCost } from '../../providers/index.js';
-import type { Job } from './model.js';
+import { PlainFailure, type ProviderCost, sumOfCosts } from '../../providers/index.js';
 import type { JobSettings, NewJob } from './store.js';
 
-/** A job, as those who do it see it. */
+/** A job without its state. */
 export interface Task extends Pick<NewJob, 'job_id' | 'policy_id' | 'trigger_type' | 'trajectory_id' | 'scope_id'> {
   readonly settings: JobSettings;
-  /** Whose the new artifacts and notes are; that of the scope unless given. */
+  /** The owner of new artifacts and notes; default: the agent of the scope. */
   readonly agent_id?: string | null;
 }
 
-/** What came of a task. */
 export interface Outcome {
   readonly sources: readonly EntityRef[];
   readonly made: readonly Made[];
@@ -25,11 +23,11 @@ export interface Outcome {
   readonly artifacts: readonly Artifact[];
   readonly notes: readonly Note[];
   readonly cost: ProviderCost | null;
-  /** Why nothing was made, or another way was taken. */
+  /** Why nothing was made, or why the fallback was used. */
   readonly reason: string | null;
 }
 
-export const nothingMade = (reason: string, cost: ProviderCost | null = null): Outcome => ({
+export const nothingMade = (reason: string | null, cost: ProviderCost | null = null): Outcome => ({
   sources: [],
   made: [],
   strengthened: [],
@@ -40,45 +38,48 @@ export const nothingMade = (reason: string, cost: ProviderCost | null = null): O
   reason,
 });
 
-/** All that is asked of providers is done; what is left needs nothing but a transaction. */
-export interface Ready {
-  /** About how much is written. */
+export const addCosts = (before: ProviderCost | null, more: ProviderCost | null): ProviderCost | null =>
+  before && more ? sumOfCosts(before, more) : (more ?? before);
+
+/** A task whose provider calls are done: only the transaction is left. */
+export interface PreparedTask {
+  /** Approximate size of the write. */
   readonly bytes: number;
-  /** What was spent on it, whatever becomes of it. */
+  /** Spent even if nothing is written. */
   readonly cost: ProviderCost | null;
-  /** Locks the trajectories and scopes that it depends on, in the order of locks. */
+  /** Locks the trajectories and scopes that it depends on, in lock order. */
   readonly lock: (tx: Tx) => Promise<void>;
-  /** After what says that it may still be written. */
+  /** Runs after the check that the job may still be written. */
   readonly write: (work: Work) => Promise<Outcome>;
 }
 
-export const ready = (outcome: Outcome): Ready => ({
+export const nothingToWrite = (reason: string, cost: ProviderCost | null = null): PreparedTask => ({
   bytes: 0,
-  cost: outcome.cost,
+  cost,
   lock: async () => undefined,
-  write: async () => outcome,
+  write: async () => nothingMade(reason, cost),
 });
 
-export const costOf = (cost: ProviderCost | null): Job['cost'] => cost && { ...cost };
+/** The sources have changed since they were read: the task starts again. */
+export class SourcesChanged extends PlainFailure {}
 
-/** So much of a text at most, and no half of a character. */
+/** At most `length` UTF-16 units of a text, without half a character at the end. */
 export function startOf(text: string, length: number): string {
   const start = text.slice(0, length);
   return start.isWellFormed() ? start : start.slice(0, -1);
 }
 
-/** How something was made, as its metadata says it. The cost may be that of a model whose answer was of no use. */
+/** The metadata that says how something was made. With a fallback, the cost may be that of a model whose answer was unusable. */
 export const howMade = (
-  task: Task,
-  { provider, model }: ProviderCost,
-  fallback_reason: string | undefined,
+  { job_id, policy_id, trigger_type }: Task,
+  { cost: { provider, model }, fallback_reason }: { readonly cost: ProviderCost; readonly fallback_reason?: string },
 ): JsonObject => ({
   ...(fallback_reason === undefined
     ? { method: model === null ? 'offline' : 'model', provider, model }
     : { method: 'offline', provider: 'offline', model: null }),
-  job_id: task.job_id,
-  policy_id: task.policy_id,
-  trigger: task.trigger_type,
+  job_id,
+  policy_id,
+  trigger: trigger_type,
   ...(fallback_reason === undefined ? {} : { fallback_reason }),
 });
 
@@ -88,4 +89,17 @@ export const inferred = (source_turn: number | null, confidence: number | null):
   confidence,
 });
 
-export const persistent = (fields: Omit<Fields, 'ttl'>): Fields => ({ ...fields, ttl: 'Persistent' });
+type NewMemory = Parameters<typeof createMemory>[2];
+
+/** Creates a persistent artifact or note. */
+export const createPersistent = <M extends Memory>(
+  work: Work,
+  noun: Noun<M>,
+  memory: Pick<NewMemory, 'agent_id' | 'prepared' | 'place'> & { readonly fields: Omit<Fields, 'ttl'> },
+): Promise<M> =>
+  createMemory(work, noun, {
+    ...memory,
+    memory_id: undefined,
+    sent_hash: null,
+    fields: { ...memory.fields, ttl: 'Persistent' },
+  });

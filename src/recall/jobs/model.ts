@@ -1,4 +1,4 @@
-/** Summarising and extracting: the policies that cause it, the jobs that do it, what comes of it. */
+/** Schemas of summarising and extracting: policies, jobs and their results. */
 import { z } from 'zod';
 import { clearable } from '../../engine/contract.js';
 import { anyId, computed, instant, uuid } from '../../kernel/contract.js';
@@ -7,65 +7,63 @@ import { abstractionLevel, artifact, content, made, name, note } from '../../mem
 export const DEFAULT_MAX_SOURCES = 200;
 export const DEFAULT_MAX_TOKENS = 500;
 
-/** What makes a policy fire. */
-export const trigger = z.discriminatedUnion('type', [
+const trigger = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('DosageThreshold'),
-    percent: z.int().min(1).max(100).describe('Of the token budget of a scope, such as 80'),
+    percent: z.int().min(1).max(100).describe('Percent of the token budget of a scope, such as 80'),
   }),
   z.strictObject({ type: z.literal('ScopeClose') }),
   z.strictObject({
     type: z.literal('TurnCount'),
-    count: z.int().min(1).max(1_000_000).describe('At every so many turns of a scope'),
+    count: z.int().min(1).max(1_000_000).describe('Fires at every `count` turns of a scope'),
   }),
   z.strictObject({
     type: z.literal('ArtifactCount'),
-    count: z.int().min(1).max(1_000_000).describe('At every so many artifacts of the source level'),
+    count: z.int().min(1).max(1_000_000).describe('Fires at every `count` artifacts of the source level'),
   }),
   z.strictObject({ type: z.literal('Manual') }),
 ]);
 export type Trigger = z.output<typeof trigger>;
 export type TriggerType = Trigger['type'];
 
-export const policyAction = z.enum(['summarize', 'extract']);
+const policyAction = z.enum(['summarize', 'extract']);
 export type PolicyAction = z.output<typeof policyAction>;
 
-/** How a summary is made. */
-const settings = {
-  source_level: clearable(z.enum(['L0', 'L1']), 'L0').describe('Turns, or artifacts of this level; default: L0'),
+export const summarizeInput = {
   target_level: clearable(z.enum(['L1', 'L2']), undefined).describe(
     'One above the source level: L1 is a Summary artifact, L2 a note',
   ),
   max_sources: clearable(z.int().min(1).max(1000), DEFAULT_MAX_SOURCES).describe(`Default: ${DEFAULT_MAX_SOURCES}`),
   max_tokens: clearable(z.int().min(16).max(100_000), DEFAULT_MAX_TOKENS).describe(
-    `Of a summary, by o200k; default: ${DEFAULT_MAX_TOKENS}`,
+    `Of a summary, counted by o200k; default: ${DEFAULT_MAX_TOKENS}`,
   ),
   create_edges: clearable(z.boolean(), true).describe(
     'Link a summary to all its sources by SynthesizedFrom; default: true',
   ),
 };
 
-const changeable = {
+export const policyPatch = {
   name: name.nullish(),
   trigger: trigger.optional(),
-  ...settings,
-  actions: clearable(z.array(policyAction).min(1).max(2), ['summarize']).describe('Default: summarize alone'),
-  enabled: clearable(z.boolean(), true).describe('A policy that is not applies nothing, and hides those further away'),
+  source_level: clearable(z.enum(['L0', 'L1']), 'L0').describe(
+    'L0: turns, or L0 artifacts; L1: summaries; default: L0',
+  ),
+  ...summarizeInput,
+  actions: clearable(z.array(policyAction).min(1).max(2), ['summarize']).describe('Default: summarize only'),
+  enabled: clearable(z.boolean(), true).describe('A disabled policy never fires, and hides those further away'),
 };
 
 export const policyInput = z.strictObject({
-  ...changeable,
-  policy_id: uuid.optional().describe('Made by the server when absent'),
-  trajectory_id: uuid.nullish().describe('For the scopes of this trajectory'),
-  scope_id: uuid.nullish().describe('For this scope. Without either it is for the whole tenant'),
+  ...policyPatch,
+  policy_id: uuid.optional().describe('Default: assigned by the server'),
+  trajectory_id: uuid.nullish().describe('Applies to the scopes of this trajectory'),
+  scope_id: uuid.nullish().describe('Applies to this scope. Without either, the policy applies to the whole tenant'),
   agent_id: anyId.nullish(),
   trigger,
   created_at: computed,
   updated_at: computed,
 });
 export type PolicyInput = z.output<typeof policyInput>;
-
-export const policyPatch = { ...changeable };
 
 export const summarizationPolicy = z
   .object({
@@ -88,8 +86,7 @@ export const summarizationPolicy = z
   .meta({ id: 'SummarizationPolicy' });
 export type SummarizationPolicy = z.output<typeof summarizationPolicy>;
 
-/** What a call of a model cost, or that none was made. */
-export const jobCost = z.object({
+const jobCost = z.object({
   provider: z.string().describe('offline, or the kind of the endpoint'),
   model: z.string().nullable(),
   input_tokens: z.int(),
@@ -101,18 +98,18 @@ export const jobCost = z.object({
 export const job = z
   .object({
     job_id: z.string(),
-    policy_id: z.string().nullable().describe('Null for what was asked for by hand'),
+    policy_id: z.string().nullable().describe('Null for a manual request'),
     action: policyAction,
     trigger: z.string(),
     trajectory_id: z.string().nullable(),
     scope_id: z.string().nullable(),
     state: z.enum(['waiting', 'running', 'done', 'failed']),
     attempts: z.int(),
-    sources: z.int().describe('How many it was made from'),
+    sources: z.int().describe('Number of sources'),
     made: z.array(made),
-    strengthened: z.array(made).describe('What was known already, and was seen again'),
+    strengthened: z.array(made).describe('Known facts that were seen again'),
     cost: jobCost.nullable(),
-    error: z.string().nullable().describe('Why the last attempt failed, or another way was taken'),
+    error: z.string().nullable().describe('Why the last attempt failed, or the fallback was used'),
     created_at: instant,
     updated_at: instant,
     ended_at: instant.nullable(),
@@ -120,20 +117,13 @@ export const job = z
   .meta({ id: 'Job' });
 export type Job = z.output<typeof job>;
 
-export const summarizeInput = {
-  target_level: settings.target_level,
-  max_sources: settings.max_sources,
-  max_tokens: settings.max_tokens,
-  create_edges: settings.create_edges,
-};
-
 export const summarized = z
   .object({
     made: z.boolean().describe('False when there is nothing new to summarise'),
     reason: z.string().nullable().describe('Why nothing was made'),
     artifact: artifact.nullable().describe('The summary, for the target level L1'),
     note: note.nullable().describe('The principle, for the target level L2'),
-    sources: z.int().describe('How many it was made from'),
+    sources: z.int().describe('Number of sources'),
     job_id: z.string().nullable(),
   })
   .meta({ id: 'Summarized' });
@@ -141,18 +131,18 @@ export type Summarized = z.output<typeof summarized>;
 
 export const extracted = z
   .object({
-    artifacts: z.array(artifact).describe('New ones'),
-    notes: z.array(note).describe('New ones'),
-    strengthened: z.array(made).describe('What was known already, and was seen again'),
-    contradictions: z.int().describe('How many of the new ones contradict what was known'),
-    sources: z.int().describe('How many turns were looked at'),
+    artifacts: z.array(artifact).describe('New artifacts'),
+    notes: z.array(note).describe('New notes'),
+    strengthened: z.array(made).describe('Known facts that were seen again'),
+    contradictions: z.int().describe('How many new facts contradict known ones'),
+    sources: z.int().describe('Number of turns examined'),
     job_id: z.string().nullable(),
   })
   .meta({ id: 'Extracted' });
 export type Extracted = z.output<typeof extracted>;
 
 export const expandInput = {
-  left: z.boolean().optional().describe('Give what is left of the sources, instead of refusing when some are gone'),
+  left: z.boolean().optional().describe('Return the remaining sources instead of failing when some are gone'),
 };
 
 export const expanded = z

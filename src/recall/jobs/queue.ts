@@ -1,53 +1,50 @@
-/** The jobs that this process is about to begin or has under way: so many at a time, and none once the store closes. */
+/** The queue of jobs in this process: a few run at a time, and none once the store closes. */
 import { Lane } from '../../driver/index.js';
 import { RuntimePart } from '../../engine/index.js';
 
-/**
- * What became of a look at a job. `missing`: it is not there, or not yet, since its transaction is under way. `again`: it
- * is to be begun anew at once.
- */
-export type Looked = 'missing' | 'left' | 'worked' | 'again';
-export type RunJob = (tenant: string, job_id: string, signal: AbortSignal) => Promise<Looked>;
+/** `missing`: not in the database, or not committed yet. `again`: to be started again at once. */
+export type JobRun = 'missing' | 'left' | 'worked' | 'again';
+type RunJob = (tenant: string, job_id: string, signal: AbortSignal) => Promise<JobRun>;
 
-const AT_ONCE = 4;
+const MAX_RUNNING = 4;
 const MAX_WAITING = 10_000;
-/** A job is expected before its transaction has committed: it is looked for after a moment, and a few times more. */
-const FIRST_LOOK_MS = 20;
-const LOOKS = 7;
+/** A job is queued before its transaction commits: it is looked up after a delay that doubles each time. */
+const FIRST_LOOKUP_MS = 20;
+const MAX_LOOKUPS = 7;
 
-interface Waiting {
+interface QueuedJob {
   readonly tenant: string;
   readonly job_id: string;
-  readonly looks: number;
+  readonly lookups: number;
 }
 
 export class JobQueue {
   #run: RunJob | undefined;
-  /** All that are expected, and those of them that are under way. */
+  /** All queued jobs, and the running ones among them. */
   readonly #waiting = new Set<string>();
   readonly #underWay = new Set<string>();
-  /** By tenant: these are served in turn, so that none waits for all that another has caused. */
-  readonly #ready = new Map<string, Waiting[]>();
-  /** What has no time to ask a provider waits behind nothing that does. */
-  readonly #urgent: Waiting[] = [];
+  /** By tenant: tenants take turns, so that none waits for all jobs of another. */
+  readonly #ready = new Map<string, QueuedJob[]>();
+  /** Jobs without time for a provider; they do not wait for jobs that call one. */
+  readonly #urgent: QueuedJob[] = [];
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #running = new Set<Promise<void>>();
-  readonly #hurrying = new Set<Promise<void>>();
+  readonly #runningUrgent = new Set<Promise<void>>();
   readonly #stop = new AbortController();
-  /** For those who wait until a scope closes: beside what is done in the background, which may hang. */
-  readonly closing = new Lane(AT_ONCE);
+  /** For callers that close a scope: separate from background jobs, which may hang. */
+  readonly closing = new Lane(MAX_RUNNING);
 
-  /** Given once the store closes. */
+  /** Aborted when the store closes. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Until it is started nothing is run: whoever has the store open in the background finds the jobs in the database. */
+  /** Until it is started, nothing runs: a process with a background worker finds the jobs in the database. */
   start(run: RunJob): void {
     this.#run = run;
   }
 
-  /** How many wait or are under way. */
+  /** Number of queued and running jobs. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -56,7 +53,7 @@ export class JobQueue {
     return this.#underWay.has(job_id);
   }
 
-  /** A hint: what is lost of it, or is too much here, is noticed again by the lease of the job. */
+  /** Queues a job. Only a hint: the lease of a job that is lost or refused here brings it back. */
   expect(tenant: string, job_id: string, urgent = false): void {
     if (!this.#run || this.#stop.signal.aborted) return;
     if (this.#waiting.has(job_id)) {
@@ -65,10 +62,10 @@ export class JobQueue {
     }
     if (this.#waiting.size >= MAX_WAITING && !urgent) return;
     this.#waiting.add(job_id);
-    this.#later({ tenant, job_id, looks: 0 }, urgent);
+    this.#later({ tenant, job_id, lookups: 0 }, urgent);
   }
 
-  /** Takes it out of those that wait for their turn, unless it is under way. */
+  /** Moves a ready job to the urgent ones. */
   #hurry(tenant: string, job_id: string): void {
     const ready = this.#ready.get(tenant) ?? [];
     const at = ready.findIndex((one) => one.job_id === job_id);
@@ -77,7 +74,7 @@ export class JobQueue {
     this.#next();
   }
 
-  #later(one: Waiting, urgent: boolean): void {
+  #later(one: QueuedJob, urgent: boolean): void {
     const timer = setTimeout(
       () => {
         this.#timers.delete(timer);
@@ -87,15 +84,15 @@ export class JobQueue {
         else this.#ready.set(one.tenant, [one]);
         this.#next();
       },
-      FIRST_LOOK_MS * 2 ** one.looks,
+      FIRST_LOOKUP_MS * 2 ** one.lookups,
     ).unref();
     this.#timers.add(timer);
   }
 
-  #nextReady(): Waiting | undefined {
+  #nextReady(): QueuedJob | undefined {
     for (const [tenant, ready] of this.#ready) {
       const one = ready.shift();
-      // Behind the other tenants, if it has more.
+      // A tenant with more jobs goes behind the other tenants.
       this.#ready.delete(tenant);
       if (ready.length > 0) this.#ready.set(tenant, ready);
       if (one) return one;
@@ -104,27 +101,28 @@ export class JobQueue {
   }
 
   #next(): void {
-    while (this.#hurrying.size < AT_ONCE && !this.#stop.signal.aborted) {
-      const one = this.#urgent.shift();
-      if (!one) break;
-      this.#begin(one, this.#hurrying);
-    }
-    while (this.#running.size < AT_ONCE && !this.#stop.signal.aborted) {
-      const one = this.#nextReady();
-      if (!one) break;
-      this.#begin(one, this.#running);
+    this.#fill(this.#runningUrgent, () => this.#urgent.shift());
+    this.#fill(this.#running, () => this.#nextReady());
+  }
+
+  #fill(running: Set<Promise<void>>, next: () => QueuedJob | undefined): void {
+    while (running.size < MAX_RUNNING && !this.#stop.signal.aborted) {
+      const one = next();
+      if (!one) return;
+      this.#begin(one, running);
     }
   }
 
-  #begin({ tenant, job_id, looks }: Waiting, among: Set<Promise<void>>): void {
+  #begin({ tenant, job_id, lookups }: QueuedJob, among: Set<Promise<void>>): void {
     this.#underWay.add(job_id);
     const running = this.#run!(tenant, job_id, this.#stop.signal)
-      .catch((): Looked => 'left')
-      .then((looked) => {
+      .catch((): JobRun => 'left')
+      .then((run) => {
         this.#underWay.delete(job_id);
-        const urgent = among === this.#hurrying;
-        if (looked === 'again') this.#later({ tenant, job_id, looks: 0 }, urgent);
-        else if (looked === 'missing' && looks + 1 < LOOKS) this.#later({ tenant, job_id, looks: looks + 1 }, urgent);
+        const urgent = among === this.#runningUrgent;
+        if (run === 'again') this.#later({ tenant, job_id, lookups: 0 }, urgent);
+        else if (run === 'missing' && lookups + 1 < MAX_LOOKUPS)
+          this.#later({ tenant, job_id, lookups: lookups + 1 }, urgent);
         else this.#waiting.delete(job_id);
       })
       .finally(() => {
@@ -134,11 +132,11 @@ export class JobQueue {
     among.add(running);
   }
 
-  /** Begins nothing more, and ends what is under way: it is done by another, or when the store is opened again. */
+  /** Starts no further job and aborts running ones; another process does them, or this one after reopening the store. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the store is closing'));
     for (const timer of this.#timers) clearTimeout(timer);
-    await Promise.allSettled([...this.#running, ...this.#hurrying]);
+    await Promise.allSettled([...this.#running, ...this.#runningUrgent]);
   }
 }
 

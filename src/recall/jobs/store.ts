@@ -1,62 +1,48 @@
-/** jobs: what fired and is to be done, once each. How long one is held, its lease says. */
-import {
-  join,
-  type KeysetPage,
-  keyset,
-  type Query,
-  type Sql,
-  sql,
-  type Table,
-  TENANT,
-  type Tx,
-} from '../../driver/index.js';
+/** Table jobs: one row per firing. The lease of a job says who works on it, and until when. */
+import { join, type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { type Reach, within } from '../../engine/sql.js';
 import { toIso } from '../../kernel/index.js';
 import type { Made } from '../../memory/contract.js';
 import type { EntityRef } from '../../memory/sql.js';
-import type { Job, PolicyAction, TriggerType } from './model.js';
+import type { ProviderCost } from '../../providers/index.js';
+import { versionsIn } from '../policies/store.js';
+import type { Job, TriggerType } from './model.js';
 
-export type JobState = Job['state'];
-
-/** How a job is to be done, as its policy said when it fired. */
+/** The settings of the policy at the time it fired. */
 export interface JobSettings {
   readonly source_level: string;
   readonly target_level: string;
   readonly max_sources: number;
   readonly max_tokens: number;
   readonly create_edges: boolean;
-  /** Where the summaries are looked for that principles are made from: `tenant`, `trajectory:<id>` or `scope:<id>`. */
+  /** Where principles look for summaries: `tenant`, `trajectory:<id>` or `scope:<id>`. */
   readonly within: string;
 }
 
-/** What came of a job: ids and numbers, never content. */
+/** The result of a job: ids and numbers, never content. */
 export interface JobResult {
   readonly made: readonly Made[];
   readonly strengthened: readonly Made[];
-  /** Of what was asked for by hand: how many of the new facts contradict others, and which, as it was answered. */
+  /** For a manual request: how many new facts contradict others, and which, as in the original answer. */
   readonly contradictions?: number;
   readonly contradicted_by?: Readonly<Record<string, readonly string[]>>;
 }
 
-export interface NewJob {
-  readonly job_id: string;
-  /** What it was caused by: a second one of the same cause is not inserted. */
+export interface NewJob
+  extends Readonly<Pick<Job, 'job_id' | 'policy_id' | 'action' | 'trajectory_id' | 'scope_id' | 'state' | 'attempts'>> {
+  /** Unique: a crossing causes one job. */
   readonly cause: string;
-  readonly policy_id: string | null;
-  readonly action: PolicyAction;
   readonly trigger_type: TriggerType;
-  readonly trajectory_id: string | null;
-  readonly scope_id: string | null;
   readonly settings: JobSettings;
-  readonly state: JobState;
-  readonly attempts: number;
+  /** The holder whose turns are kept for the job until `pinned_until`, though it has ended. */
   readonly pins: string | null;
   readonly pinned_until: number | null;
   readonly created_at: number;
 }
 
 export interface JobRow extends Omit<NewJob, 'settings'> {
-  /** JSON, as are the next three. */
+  /** JSON, as are `sources`, `result` and `cost`. */
   readonly settings: string;
   readonly sources: string | null;
   readonly result: string | null;
@@ -69,9 +55,8 @@ export interface JobRow extends Omit<NewJob, 'settings'> {
 const COLUMNS: Sql = sql`j.job_id, j.cause, j.policy_id, j.action, j.trigger_type, j.trajectory_id, j.scope_id, j.settings,
   j.state, j.attempts, j.pins, j.pinned_until, j.sources, j.result, j.cost, j.error, j.created_at, j.updated_at, j.ended_at`;
 
-const EMPTY: JobResult = { made: [], strengthened: [] };
 export const resultOf = ({ result }: Pick<JobRow, 'result'>): JobResult =>
-  result === null ? EMPTY : (JSON.parse(result) as JobResult);
+  result === null ? { made: [], strengthened: [] } : (JSON.parse(result) as JobResult);
 export const sourcesOf = ({ sources }: Pick<JobRow, 'sources'>): EntityRef[] =>
   sources === null ? [] : (JSON.parse(sources) as EntityRef[]);
 
@@ -97,7 +82,7 @@ export function toJob(row: JobRow): Job {
   };
 }
 
-/** Inserts a job unless there is one of the same cause; says whether. */
+/** Inserts a job unless one with the same cause exists; returns whether it did. */
 export async function insertJob(tx: Tx, row: NewJob): Promise<boolean> {
   const changed = await tx.run(
     sql`INSERT INTO jobs (tenant_id, job_id, cause, policy_id, action, trigger_type, trajectory_id, scope_id, settings,
@@ -110,92 +95,85 @@ export async function insertJob(tx: Tx, row: NewJob): Promise<boolean> {
   return changed > 0;
 }
 
-export function findJob(query: Query, job_id: string): Promise<JobRow | undefined> {
-  return query.get<JobRow>(sql`SELECT ${COLUMNS} FROM jobs j WHERE j.tenant_id = ${TENANT} AND j.job_id = ${job_id}`);
-}
+export const findJob = (query: Query, job_id: string): Promise<JobRow | undefined> =>
+  query.get(sql`SELECT ${COLUMNS} FROM jobs j WHERE j.tenant_id = ${TENANT} AND j.job_id = ${job_id}`);
 
-/** The same, and nobody claims or ends it until the commit. */
-export function lockJob(tx: Tx, job_id: string): Promise<JobRow | undefined> {
-  return tx.get<JobRow>(
-    sql`SELECT ${COLUMNS} FROM jobs j WHERE j.tenant_id = ${TENANT} AND j.job_id = ${job_id} FOR UPDATE`,
-  );
-}
+export const lockJob = (tx: Tx, job_id: string): Promise<JobRow | undefined> =>
+  tx.get(sql`SELECT ${COLUMNS} FROM jobs j WHERE j.tenant_id = ${TENANT} AND j.job_id = ${job_id} FOR UPDATE`);
 
-export function moveJob(
+export const moveJob = (
   tx: Tx,
   job_id: string,
   to: Pick<JobRow, 'attempts' | 'error' | 'cost'> & { readonly state: 'waiting' | 'running' },
   now: number,
-): Promise<void> {
-  return tx.send(
+): Promise<void> =>
+  tx.send(
     sql`UPDATE jobs SET state = ${to.state}, attempts = ${to.attempts}, error = ${to.error}, cost = ${to.cost},
           updated_at = ${now}
         WHERE tenant_id = ${TENANT} AND job_id = ${job_id}`,
   );
-}
 
-export interface JobEnd {
+interface JobEnd extends Pick<Job, 'error'> {
   readonly state: 'done' | 'failed';
   readonly sources: readonly EntityRef[];
   readonly result: JobResult;
-  readonly cost: Job['cost'];
-  readonly error: string | null;
+  readonly cost: ProviderCost | null;
 }
 
-export function endJob(tx: Tx, job_id: string, end: JobEnd, now: number): Promise<void> {
-  const cost = end.cost === null ? null : JSON.stringify(end.cost);
-  return tx.send(
+export const endJob = (tx: Tx, job_id: string, end: JobEnd, now: number): Promise<void> =>
+  tx.send(
     sql`UPDATE jobs SET state = ${end.state}, sources = ${JSON.stringify(end.sources)},
-          result = ${JSON.stringify(end.result)}, cost = ${cost}, error = ${end.error}, pins = NULL,
-          pinned_until = NULL, updated_at = ${now}, ended_at = ${now}
+          result = ${JSON.stringify(end.result)}, cost = ${end.cost && JSON.stringify(end.cost)}, error = ${end.error},
+          pins = NULL, pinned_until = NULL, updated_at = ${now}, ended_at = ${now}
         WHERE tenant_id = ${TENANT} AND job_id = ${job_id}`,
   );
-}
 
-/** Those of scopes that are still to be done or under way. */
-export async function openJobs(query: Query, scope_ids: readonly string[]): Promise<string[]> {
-  const rows = await query.all<{ job_id: string }>(
+const idsIn = async (query: Query, jobs: Sql): Promise<string[]> =>
+  (await query.all<{ job_id: string }>(jobs)).map(({ job_id }) => job_id);
+
+/** Jobs of these scopes that have not ended. */
+export const openJobs = (query: Query, scope_ids: readonly string[]): Promise<string[]> =>
+  idsIn(
+    query,
     sql`SELECT j.job_id FROM jobs j
         WHERE j.tenant_id = ${TENANT} AND j.scope_id = ANY(${scope_ids}) AND j.ended_at IS NULL ORDER BY j.job_id`,
   );
-  return rows.map(({ job_id }) => job_id);
-}
 
-/** Whether a job that fired is still to be made from the card under the name c, though its scope has ended. Ending the job erases it. */
+/** Whether a job that has not ended pins the card `c` of an ended scope. The end of the job erases the card. */
 export const pinnedByJob = (now: number): Sql =>
   sql`EXISTS (SELECT 1 FROM jobs j
     WHERE j.tenant_id = ${TENANT} AND j.pins = c.held_by AND j.pins IS NOT NULL AND j.pinned_until > ${now})`;
 
 /**
- * Keeps what open jobs of scopes that end are made from, until a moment. Those that wait are due now, however long they
- * were to wait; what is under way may be taken over before that moment.
+ * Pins the turns of scopes that end for their open jobs, until a deadline. Waiting jobs become due at once; a running job
+ * can be taken over before the deadline.
  */
 export async function pinJobs(
   tx: Tx,
   scope_ids: readonly string[],
   times: { readonly now: number; readonly taken_over_at: number; readonly until: number },
 ): Promise<void> {
-  const pinned = await tx.returning<{ job_id: string; state: JobState }>(
+  const pinned = await tx.returning<Pick<JobRow, 'job_id' | 'state'>>(
     sql`UPDATE jobs SET pins = 'scope:' || scope_id, pinned_until = ${times.until}
         WHERE tenant_id = ${TENANT} AND scope_id = ANY(${scope_ids}) AND ended_at IS NULL AND pins IS NULL
         RETURNING job_id, state`,
   );
-  const of = (state: JobState) => pinned.filter((job) => job.state === state).map(({ job_id }) => job_id);
   if (pinned.length === 0) return;
+  const idsOf = (state: JobRow['state']) => pinned.filter((job) => job.state === state).map(({ job_id }) => job_id);
   await tx.send(
     sql`UPDATE leases SET expires_at = ${times.now}, holder = NULL
-        WHERE tenant_id = ${TENANT} AND kind = 'job' AND subject_id = ANY(${of('waiting')})`,
+        WHERE tenant_id = ${TENANT} AND kind = 'job' AND subject_id = ANY(${idsOf('waiting')})`,
   );
   await tx.send(
     sql`UPDATE leases SET expires_at = ${times.taken_over_at}
-        WHERE tenant_id = ${TENANT} AND kind = 'job' AND subject_id = ANY(${of('running')})
+        WHERE tenant_id = ${TENANT} AND kind = 'job' AND subject_id = ANY(${idsOf('running')})
           AND expires_at > ${times.taken_over_at}`,
   );
 }
 
 /**
- * Gives the open jobs about the turns of a scope to the one that it goes on as, to be begun anew: what is under way has
- * lost its hold. Those about artifacts stay where these are.
+ * Moves the open jobs on the turns of a scope to its successor, to be started again: the new lease token fences running
+ * workers. Jobs on artifacts stay.
  */
 export async function moveJobs(tx: Tx, from: string, to: string, now: number): Promise<string[]> {
   const moved = await tx.returning<{ job_id: string }>(
@@ -212,17 +190,16 @@ export async function moveJobs(tx: Tx, from: string, to: string, now: number): P
   return ids;
 }
 
-/** Those that keep turns beyond their time. */
-export async function overduePins(query: Query, now: number): Promise<string[]> {
-  const rows = await query.all<{ job_id: string }>(
+/** Jobs whose pins are past their deadline. */
+export const overduePins = (query: Query, now: number): Promise<string[]> =>
+  idsIn(
+    query,
     sql`SELECT j.job_id FROM jobs j
         WHERE j.tenant_id = ${TENANT} AND j.pinned_until IS NOT NULL AND j.pinned_until <= ${now}
         ORDER BY j.pinned_until`,
   );
-  return rows.map(({ job_id }) => job_id);
-}
 
-/** Ends all open jobs of trajectories that are deleted: nothing is to be made of them. What went wrong before goes too. */
+/** Fails the open jobs of deleted trajectories, and erases the errors of ended ones. */
 export async function dropJobs(tx: Tx, trajectory_ids: readonly string[], now: number): Promise<void> {
   await tx.send(
     sql`UPDATE jobs SET error = NULL
@@ -236,11 +213,8 @@ export async function dropJobs(tx: Tx, trajectory_ids: readonly string[], now: n
   );
 }
 
-export interface JobFilter {
-  readonly scope_id?: string | undefined;
-  readonly policy_id?: string | undefined;
-  readonly state?: JobState | undefined;
-  readonly reach?: Reach | undefined;
+interface JobFilter extends Pick<In<'jobs.list'>, 'scope_id' | 'policy_id' | 'state'> {
+  readonly reach: Reach | undefined;
 }
 
 function where({ scope_id, policy_id, state, reach }: JobFilter): Sql {
@@ -252,40 +226,31 @@ function where({ scope_id, policy_id, state, reach }: JobFilter): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listJobs(query: Query, filter: JobFilter, page: KeysetPage): Promise<JobRow[]> {
-  return query.all<JobRow>(sql`SELECT ${COLUMNS} FROM jobs j WHERE ${where(filter)}${keyset(sql`j.job_id`, page)}`);
-}
+export const listJobs = (query: Query, filter: JobFilter, page: KeysetPage): Promise<JobRow[]> =>
+  query.all(sql`SELECT ${COLUMNS} FROM jobs j WHERE ${where(filter)}${keyset(sql`j.job_id`, page)}`);
 
 export const countJobs = (filter: JobFilter): Sql => sql`SELECT COUNT(*) AS total FROM jobs j WHERE ${where(filter)}`;
 
-const talliesTable: Table = {
-  name: 'artifact_tallies',
-  columns: { tenant_id: 'text', counted_in: 'text', level: 'text', made: 'bigint' },
-};
-
-/**
- * Counts one more artifact of a level somewhere, and says how many that makes. The first time all that are there are
- * counted, the new one among them.
- */
+/** Adds 1 to the artifact count of a place and level, and returns it. The first time it counts the existing artifacts. */
 export async function countArtifact(tx: Tx, counted_in: string, level: string): Promise<number> {
   const [row] = await tx.returning<{ made: number }>(
     sql`UPDATE artifact_tallies SET made = made + 1
         WHERE tenant_id = ${TENANT} AND counted_in = ${counted_in} AND level = ${level} RETURNING made`,
   );
   if (row) return row.made;
-  const [kind, id] = [counted_in.split(':')[0]!, counted_in.slice(counted_in.indexOf(':') + 1)];
-  const among =
-    kind === 'tenant' ? sql`` : kind === 'scope' ? sql` AND v.scope_id = ${id}` : sql` AND v.trajectory_id = ${id}`;
   const all = await tx.get<{ made: number }>(
     sql`SELECT COUNT(*) AS made FROM memory_versions v
         WHERE v.tenant_id = ${TENANT} AND v.kind = 'artifact' AND v.abstraction_level = ${level}
-          AND v.superseded_at IS NULL${among}`,
+          AND v.superseded_at IS NULL${versionsIn(counted_in)}`,
   );
-  await tx.insert(talliesTable, [[tx.tenant, counted_in, level, all!.made]]);
+  await tx.run(
+    sql`INSERT INTO artifact_tallies (tenant_id, counted_in, level, made)
+        VALUES (${TENANT}, ${counted_in}, ${level}, ${all!.made})`,
+  );
   return all!.made;
 }
 
-/** A job belongs to the scope that it is about. */
+/** A job belongs to its scope. */
 export const jobsWithin = (reach: Reach): Sql =>
   within(
     reach,

@@ -1,53 +1,54 @@
 /**
- * How long all about a job may take: what a provider has of the time, for how long the job is held, when it is noticed
- * again. Where turns are kept for it, the last part of that time is for the way that needs no provider.
+ * Time limits of a job: the time of a provider, how long the job is held, when its lease expires next. If turns are pinned
+ * for it, the last part of that time is for the offline fallback.
  */
 import type { Limits } from '../../engine/index.js';
 import type { JobRow } from './store.js';
 
-/** How long a provider has for one attempt at most, and how long a job is held for it. */
+/** Longest provider call, and the lease that covers it. */
 const PROVIDER_MS = 60_000;
 const LEASE_MS = 90_000;
-/** The share of the time to a deadline that providers have; the rest is for the offline way and the writing. */
+/** The share of the time before a deadline for providers; the rest is for the offline fallback and the write. */
 export const PROVIDER_SHARE = 5 / 6;
-/** When a job that waits is noticed again, should whoever noticed it do nothing: the later, the more wait. */
+/** How long a waiting job stays unnoticed if the process that noticed it does nothing: longer if many wait. */
 const NOTICE_MS = 5000;
 const NOTICE_MS_EACH = 10;
 const MAX_NOTICE_MS = 60_000;
 
-type Kept = Pick<JobRow, 'pinned_until'>;
+type Pinned = Pick<JobRow, 'pinned_until'>;
 
-/** Until when a provider may be asked for what is kept until a moment. */
-const askedUntil = ({ max_closing_ms }: Limits, pinned_until: number): number =>
+/** When provider calls for a pinned job end. */
+const providersUntil = ({ max_closing_ms }: Limits, pinned_until: number): number =>
   Math.floor(pinned_until - max_closing_ms * (1 - PROVIDER_SHARE));
 
-/** When another may take over what is under way: it still has time for the offline way. */
+/** When another process may take over a running job, with time left for the offline fallback. */
 export const takenOverAt = (limits: Limits, pinned_until: number): number =>
-  Math.floor((askedUntil(limits, pinned_until) + pinned_until) / 2);
+  Math.floor((providersUntil(limits, pinned_until) + pinned_until) / 2);
 
-export const isOverdue = ({ pinned_until }: Kept, now: number): boolean => pinned_until !== null && pinned_until <= now;
+export const isOverdue = ({ pinned_until }: Pinned, now: number): boolean =>
+  pinned_until !== null && pinned_until <= now;
 
-/** Whether the time has come to do it without a provider. */
-export const isUrgent = (limits: Limits, { pinned_until }: Kept, now: number): boolean =>
-  pinned_until !== null && askedUntil(limits, pinned_until) <= now;
+/** Whether only the offline fallback is left. */
+export const isUrgent = (limits: Limits, { pinned_until }: Pinned, now: number): boolean =>
+  pinned_until !== null && providersUntil(limits, pinned_until) <= now;
 
-/** How long a provider has: never as long as turns are kept, since a job that is under way may come to keep them. */
-export function providerTime(limits: Limits, { pinned_until }: Kept, now: number): number {
+/** Time of a provider: always shorter than the pins, since a running job may come to pin turns. */
+export function providerTime(limits: Limits, { pinned_until }: Pinned, now: number): number {
   const most = Math.min(PROVIDER_MS, limits.max_closing_ms * PROVIDER_SHARE);
-  return pinned_until === null ? most : Math.min(most, askedUntil(limits, pinned_until) - now);
+  return pinned_until === null ? most : Math.min(most, providersUntil(limits, pinned_until) - now);
 }
 
-/** Until when a job that is taken is held. */
-export function heldUntil(limits: Limits, job: Kept, now: number): number {
+/** When the lease of a claimed job expires. */
+export function heldUntil(limits: Limits, job: Pinned, now: number): number {
   const { pinned_until } = job;
   if (pinned_until === null) return now + LEASE_MS;
   return isUrgent(limits, job, now) ? pinned_until : takenOverAt(limits, pinned_until);
 }
 
-/** When one that waits, beside so many others, is noticed again. */
-export function noticedAt(limits: Limits, job: Kept, waiting: number, now: number): number {
+/** When the lease of a waiting job expires, given how many others wait. */
+export function noticedAt(limits: Limits, job: Pinned, waiting: number, now: number): number {
   const { pinned_until } = job;
   const next = now + Math.min(NOTICE_MS + waiting * NOTICE_MS_EACH, MAX_NOTICE_MS);
   if (pinned_until === null) return next;
-  return Math.min(next, isUrgent(limits, job, now) ? pinned_until : askedUntil(limits, pinned_until));
+  return Math.min(next, isUrgent(limits, job, now) ? pinned_until : providersUntil(limits, pinned_until));
 }

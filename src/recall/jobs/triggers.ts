@@ -1,8 +1,7 @@
 /**
- * What makes policies fire: in the transaction of a change a job is inserted, once for each crossing, and nothing else is
- * done there. Where a tenant has no policy this costs a look at an empty index.
+ * Fires policies: in the transaction of a change, inserts one job per crossing, and does nothing else. A tenant without
+ * policies pays one lookup in an empty index.
  */
-import type { Query } from '../../driver/index.js';
 import { putLease, type Work } from '../../engine/index.js';
 import { scopeHolder } from '../../engine/sql.js';
 import { newId } from '../../kernel/contract.js';
@@ -19,165 +18,137 @@ interface Firing {
   readonly policy: FiringPolicy;
   readonly action: PolicyAction;
   readonly place: TriggerPlace;
-  /** What it is about, and at which of its moments: with the policy the cause, of which there is one job. */
-  readonly about: string;
+  /** Subject and crossing; with policy and action they are the cause, which has one job. */
+  readonly subject: string;
   readonly crossing: string;
-  /** Of a scope that has ended: until when its turns stay. */
-  readonly pinned_until?: number;
+  /** For a scope that has ended: how long its turns are kept. */
+  readonly pinned_until?: number | undefined;
 }
 
-const causeOf = (...of: readonly [policy_id: string, action: string, about: string, crossing: string]): string =>
-  of.join(' ');
+const causeOf = (...parts: readonly [policy_id: string, action: string, subject: string, crossing: string]): string =>
+  parts.join(' ');
 
-/** Inserts the job of a firing, unless there is one; says its id. */
+/** Inserts the job of a firing and returns its id, unless there is one already. */
 async function fire(work: Work, firing: Firing): Promise<string | undefined> {
-  const { now } = work;
-  const { policy, action, place, about, pinned_until = null } = firing;
+  const { policy, action, place, subject, pinned_until = null } = firing;
+  const { source_level, target_level, max_sources, max_tokens, attached } = policy;
   const job: NewJob = {
     job_id: newId(),
-    cause: causeOf(policy.policy_id, action, about, firing.crossing),
+    cause: causeOf(policy.policy_id, action, subject, firing.crossing),
     policy_id: policy.policy_id,
     action,
     trigger_type: policy.trigger_type,
     trajectory_id: place.trajectory_id,
     scope_id: place.scope_id,
     settings: {
-      source_level: policy.source_level,
-      target_level: policy.target_level,
-      max_sources: policy.max_sources,
-      max_tokens: policy.max_tokens,
+      source_level,
+      target_level,
+      max_sources,
+      max_tokens,
       create_edges: policy.create_edges === 1,
-      within: policy.attached,
+      within: attached,
     },
     state: 'waiting',
     attempts: 0,
     pins: pinned_until === null || place.scope_id === null ? null : scopeHolder(place.scope_id),
     pinned_until,
-    created_at: now,
+    created_at: work.now,
   };
   return (await begin(work, job)) ? job.job_id : undefined;
 }
 
-/** Inserts a job that is due at once, unless there is one of the same cause; says whether. */
+/** Inserts a job that any process may claim at once, unless its cause has one; returns whether it did. */
 async function begin({ call, tx, now }: Work, job: NewJob): Promise<boolean> {
   if (!(await insertJob(tx, job))) return false;
-  // Due at once: whoever notices it begins it, in this process or another.
   await putLease(tx, { kind: 'job', subject_id: job.job_id, holder: null, token: 0, expires_at: now });
   jobQueue.of(call).expect(call.tenant, job.job_id);
   return true;
 }
 
-/** Fires what turns that were added, or another budget, make fire. The scope is locked. */
+/** Fires policies after turns were added or the budget changed. The scope is locked. */
 export async function fireOnUse(
   work: Work,
   scope: TriggerPlace & { readonly scope_id: string },
   before: ScopeUsage & { readonly looked_at: number },
   after: ScopeUsage,
 ): Promise<void> {
-  const { tx } = work;
-  const found = await policiesFor(tx, scope, ['TurnCount', 'DosageThreshold']);
-  for (const policy of applying(found)) {
+  for (const policy of applying(await policiesFor(work.tx, scope, ['TurnCount', 'DosageThreshold']))) {
     const crossed = crossing(policy, before, after);
     if (crossed === undefined) continue;
     for (const action of policy.actions)
-      await fire(work, { policy, action, place: scope, about: scope.scope_id, crossing: crossed });
+      await fire(work, { policy, action, place: scope, subject: scope.scope_id, crossing: crossed });
   }
 }
 
 /**
- * Fires what an artifact that was made makes fire. Those of L0 are counted in their scope, or in the trajectory if they
- * have none; those of L1 where the policy is attached.
+ * Fires policies after an artifact was created. L0 artifacts are counted in their scope, or in the trajectory if they
+ * have none; L1 artifacts where the policy is attached.
  */
 export async function fireOnArtifact(
   work: Work,
-  artifact: TriggerPlace & { readonly abstraction_level: string },
+  { scope_id, trajectory_id, abstraction_level: level }: TriggerPlace & { readonly abstraction_level: string },
 ): Promise<void> {
   const { tx } = work;
-  const { scope_id, trajectory_id, abstraction_level: level } = artifact;
   const place = { scope_id, trajectory_id };
-  const found = await policiesFor(tx, place, ['ArtifactCount']);
-  const tallies = new Map<string, number>();
-  for (const policy of applying(found)) {
+  const nearest = scope_id === null ? attachedTo.trajectory(trajectory_id) : attachedTo.scope(scope_id);
+  const counts = new Map<string, number>();
+  for (const policy of applying(await policiesFor(tx, place, ['ArtifactCount']))) {
     if (policy.source_level !== level) continue;
-    const nearest = scope_id === null ? attachedTo.trajectory(trajectory_id) : attachedTo.scope(scope_id);
-    const about = level === 'L0' ? nearest : policy.attached;
-    const made = tallies.get(about) ?? (await countArtifact(tx, about, level));
-    tallies.set(about, made);
+    const subject = level === 'L0' ? nearest : policy.attached;
+    const made = counts.get(subject) ?? (await countArtifact(tx, subject, level));
+    counts.set(subject, made);
     const crossed = artifactCrossing(policy, made);
     if (crossed === undefined) continue;
     for (const action of policy.actions) {
-      // What is in no scope has no turns beside it that could be looked through.
+      // Without a scope there are no turns to extract from.
       if (action === 'extract' && scope_id === null) continue;
-      await fire(work, { policy, action, place, about, crossing: crossed });
+      await fire(work, { policy, action, place, subject, crossing: crossed });
     }
   }
 }
 
-/** What of a scope is still to be made when it closes: by a policy and action. */
-async function dueOnClose(query: Query, scope: ScopeRow, turns: number) {
-  const found = await policiesFor(query, scope, ['ScopeClose']);
-  return applying(found).flatMap((policy) =>
-    policy.actions.flatMap((action) => {
-      const covered = action === 'extract' ? scope.extracted_turns : scope.summarized_turns;
-      const isNew = policy.source_level === 'L1' || covered < turns;
-      return isNew ? [{ policy, action, covered }] : [];
-    }),
-  );
-}
+const coveredTurns = (scope: ScopeRow, action: PolicyAction): number =>
+  action === 'extract' ? scope.extracted_turns : scope.summarized_turns;
 
-/** Fires what the closing of open scopes, which are locked, makes fire; gives the ids of jobs that are new. */
+/** Fires policies of open scopes that close, which are locked; returns the ids of new jobs. */
 export async function fireOnClose(work: Work, scopes: readonly ScopeRow[], pinned_until?: number): Promise<string[]> {
   const { tx } = work;
   const lengths = await lengthsOf(tx, scopes);
   const fired: string[] = [];
-  for (const scope of scopes) {
-    for (const { policy, action, covered } of await dueOnClose(tx, scope, lengths.get(scope.scope_id)!)) {
-      const id = await fire(work, {
-        policy,
-        action,
-        place: scope,
-        about: scope.scope_id,
-        // Of principles once; of turns for each stretch that is not covered yet.
-        crossing: policy.source_level === 'L1' ? 'close' : `close:${covered}`,
-        ...(pinned_until === undefined ? {} : { pinned_until }),
-      });
-      if (id !== undefined) fired.push(id);
-    }
-  }
+  for (const scope of scopes)
+    for (const policy of applying(await policiesFor(tx, scope, ['ScopeClose'])))
+      for (const action of policy.actions) {
+        const covered = coveredTurns(scope, action);
+        const fromSummaries = policy.source_level === 'L1';
+        if (!fromSummaries && covered >= lengths.get(scope.scope_id)!) continue;
+        // Once for principles; for turns once per uncovered stretch.
+        const crossed = fromSummaries ? 'close' : `close:${covered}`;
+        const subject = scope.scope_id;
+        const id = await fire(work, { policy, action, place: scope, subject, crossing: crossed, pinned_until });
+        if (id !== undefined) fired.push(id);
+      }
   return fired;
 }
 
-/**
- * The same for scopes that end within another change, where nothing can be made before it: their turns, which nobody
- * can read any more, are kept for the jobs, until a deadline at most.
- */
+/** Fires policies of scopes that end within another change: their turns, no longer readable, stay pinned until a deadline. */
 export async function fireAtEnd(work: Work, scopes: readonly ScopeRow[]): Promise<void> {
   const { call, tx, now } = work;
   const until = now + call.limits.max_closing_ms;
-  await pinJobs(
-    tx,
-    scopes.map(({ scope_id }) => scope_id),
-    { now, taken_over_at: takenOverAt(call.limits, until), until },
-  );
+  const scope_ids = scopes.map(({ scope_id }) => scope_id);
+  await pinJobs(tx, scope_ids, { now, taken_over_at: takenOverAt(call.limits, until), until });
   await fireOnClose(work, scopes, until);
 }
 
-/**
- * When a job of a scope that has ended is done, and that has more turns than one takes: the next, for those that are
- * left, within the same time.
- */
+/** After a job of an ended scope: inserts the next one for the remaining turns, with the same deadline. */
 export async function fireNext(work: Work, job: JobRow): Promise<void> {
-  const { tx, now } = work;
   const { policy_id, action, scope_id, pinned_until } = job;
   if (pinned_until === null || scope_id === null || job.trigger_type !== 'ScopeClose') return;
   const settings = JSON.parse(job.settings) as JobSettings;
-  const scope = await findScope(tx, scope_id);
+  const scope = await findScope(work.tx, scope_id);
   if (!scope || settings.source_level !== 'L0') return;
-  const covered = action === 'extract' ? scope.extracted_turns : scope.summarized_turns;
-  const turns = (await lengthsOf(tx, [scope])).get(scope_id)!;
-  // What got no further is of the same cause, and not begun again.
+  const covered = coveredTurns(scope, action);
+  if (covered >= (await lengthsOf(work.tx, [scope])).get(scope_id)!) return;
+  // A job that made no progress has the same cause, so it is not inserted again.
   const cause = causeOf(policy_id!, action, scope_id, `close:${covered}`);
-  const { job_id: _, ...same } = job;
-  const next = { ...same, job_id: newId(), cause, settings, state: 'waiting', attempts: 0, created_at: now } as const;
-  if (covered < turns) await begin(work, next);
+  await begin(work, { ...job, job_id: newId(), cause, settings, state: 'waiting', attempts: 0, created_at: work.now });
 }

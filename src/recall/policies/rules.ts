@@ -1,14 +1,14 @@
-/** When policies fire: which of them count for a scope, and what makes them. */
+/** Which policies apply to a scope, and when they fire. */
 import type { ScopeUsage } from '../../memory/sql.js';
 import type { PolicyAction, TriggerType } from '../jobs/model.js';
 
-/** A policy as firing needs it. */
+/** The fields of a policy that decide whether and how it fires. */
 export interface FiringPolicy {
   readonly policy_id: string;
   /** `tenant`, `trajectory:<id>` or `scope:<id>`. */
   readonly attached: string;
   readonly trigger_type: TriggerType;
-  /** The percent or count of the trigger; 0 where it has none. */
+  /** The percent or count of the trigger; 0 for triggers without one. */
   readonly threshold: number;
   readonly source_level: string;
   readonly target_level: string;
@@ -24,17 +24,17 @@ const NEARNESS: Readonly<Record<string, number>> = { tenant: 0, trajectory: 1, s
 const nearness = ({ attached }: FiringPolicy): number => NEARNESS[attached.split(':')[0]!]!;
 
 /**
- * Of each trigger and source level those that are nearest: the scope's, else the trajectory's, else the tenant's. One
- * that is not enabled hides those further away and applies nothing, so that a scope can be left out of the tenant's.
+ * The nearest policies per trigger and source level: the scope's, else the trajectory's, else the tenant's. A disabled
+ * policy hides those further away, so a scope can opt out of a policy of the tenant.
  */
-export function applying<P extends FiringPolicy>(policies: readonly P[]): P[] {
-  const kindOf = (one: P) => `${one.trigger_type} ${one.source_level}`;
+export function applying(policies: readonly FiringPolicy[]): FiringPolicy[] {
+  const kindOf = (one: FiringPolicy) => `${one.trigger_type} ${one.source_level}`;
   const nearest = new Map<string, number>();
   for (const one of policies) nearest.set(kindOf(one), Math.max(nearest.get(kindOf(one)) ?? 0, nearness(one)));
   return policies.filter((one) => nearness(one) === nearest.get(kindOf(one)) && one.enabled === 1);
 }
 
-/** The moment of a policy that a usage has come to: the same as long as it is the same threshold; undefined below it. */
+/** The crossing that a usage has reached, equal until the next threshold; undefined below the first. */
 function reached({ trigger_type, threshold }: FiringPolicy, usage: ScopeUsage): string | undefined {
   if (trigger_type === 'TurnCount') {
     const turns = Math.floor(usage.turns / threshold) * threshold;
@@ -47,8 +47,8 @@ function reached({ trigger_type, threshold }: FiringPolicy, usage: ScopeUsage): 
 }
 
 /**
- * What a change of a scope makes a policy fire for, if it does. A policy that came since the scope was last looked at for
- * policies fires for what it finds there: a rename in between is no such look.
+ * The crossing for which a change of a scope makes a policy fire. A policy newer than the last check of the scope
+ * (`looked_at`) fires for a threshold that was already reached; a rename in between is not a check.
  */
 export function crossing(
   policy: FiringPolicy,
@@ -60,7 +60,6 @@ export function crossing(
   return policy.updated_at >= before.looked_at || reached(policy, before) !== now ? now : undefined;
 }
 
-/** The same for artifacts, of which one more was made. */
-export function artifactCrossing({ threshold }: FiringPolicy, made: number): string | undefined {
-  return made % threshold === 0 ? `artifacts:${made}` : undefined;
-}
+/** The crossing at the artifact count `made`, if it is one. */
+export const artifactCrossing = ({ threshold }: FiringPolicy, made: number): string | undefined =>
+  made % threshold === 0 ? `artifacts:${made}` : undefined;

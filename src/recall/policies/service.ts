@@ -1,10 +1,10 @@
-/** Use cases of summarization policies. What makes them fire is in triggers.ts. */
-import type { Query, Tx } from '../../driver/index.js';
+/** Use cases of summarization policies; `jobs/triggers.ts` fires them. */
+import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { actsAs, appendEvent, type Call, change, isAnswerOf, listPage, type Work } from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError, invalid } from '../../kernel/index.js';
+import { CairnError, invalid, present } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { findTrajectory, refuseFormerOwner, unknownEntity } from '../../memory/index.js';
 import { findScope } from '../../memory/sql.js';
@@ -32,14 +32,8 @@ import {
 
 type Patch = Omit<In<'summarization_policies.update'>, 'policy_id'>;
 
-const noPolicy = (policy_id: string): CairnError =>
-  new CairnError('POLICY_NOT_FOUND', `there is no summarization policy ${policy_id}`);
-
-async function read(query: Query, policy_id: string): Promise<SummarizationPolicy> {
-  const row = await findPolicy(query, policy_id);
-  if (!row || row.deleted_at !== null) throw noPolicy(policy_id);
-  return toPolicy(row);
-}
+const read = async (query: Query, policy_id: string): Promise<SummarizationPolicy> =>
+  toPolicy(present(query, 'policy', policy_id, await findPolicy(query, policy_id)));
 
 const thresholdOf = (trigger: Trigger): number => {
   if (trigger.type === 'DosageThreshold') return trigger.percent;
@@ -49,22 +43,24 @@ const thresholdOf = (trigger: Trigger): number => {
 const ABOVE = { L0: 'L1', L1: 'L2' } as const;
 const BELOW = { L1: 'L0', L2: 'L1' } as const;
 
-type Levels = Pick<PolicyRow, 'source_level' | 'target_level'>;
-
-/** Only upward, and one level at a time; either level says the other. */
-export function levelsOf(given: Pick<Patch, 'source_level' | 'target_level'>): Levels {
+/** A summary goes up one level, so either level implies the other. */
+export function levelsOf(
+  given: Pick<Patch, 'source_level' | 'target_level'>,
+): Pick<PolicyRow, 'source_level' | 'target_level'> {
   const source_level = given.source_level ?? (given.target_level ? BELOW[given.target_level] : 'L0');
   const target_level = given.target_level ?? ABOVE[source_level];
   if (ABOVE[source_level] === target_level) return { source_level, target_level };
-  throw invalid(`a summary of ${source_level} is of the level ${ABOVE[source_level]}, not ${target_level}`);
+  throw invalid(
+    `\`target_level\` must be ${ABOVE[source_level]} for \`source_level\` ${source_level}, not ${target_level}`,
+  );
 }
 
-/** The row that a policy becomes by what is given of it. */
+/** The row with a patch applied. */
 function changed(row: PolicyRow, given: Patch, now: number): PolicyRow {
   const levels = given.source_level === undefined && given.target_level === undefined ? row : levelsOf(given);
   const actions = given.actions === undefined ? row.actions : canonical([...new Set(given.actions)].sort());
   if (levels.source_level !== 'L0' && actions.includes('extract'))
-    throw invalid('facts are extracted from turns: give extract the source level L0');
+    throw invalid('`source_level` must be L0 for the action extract: facts are extracted from turns');
   return {
     ...row,
     name: given.name === undefined ? row.name : given.name,
@@ -81,16 +77,15 @@ function changed(row: PolicyRow, given: Patch, now: number): PolicyRow {
   };
 }
 
-/** An agent decides for its own trajectories: what holds for all is the tenant's to say. */
-function refuseAgents(call: Call, what: string): never {
-  throw new CairnError(
-    'FORBIDDEN',
-    `agent ${call.caller.agent_id} may not ${what}: this takes a key without an agent`,
-    { rule: 'key_agent' },
-  );
+/** Tenant-wide policies require a key without an agent. */
+function refuseAgents({ caller: { agent_id } }: Call, what: string): void {
+  if (agent_id === null) return;
+  throw new CairnError('FORBIDDEN', `agent ${agent_id} may not ${what}: use a key without an agent`, {
+    rule: 'key_agent',
+  });
 }
 
-/** What a policy is for, once that was seen to be there. */
+/** Where a policy is attached; refuses a scope or trajectory that does not exist. */
 async function placeOf(
   { call, tx }: Work,
   { trajectory_id, scope_id, agent_id }: PolicyInput,
@@ -100,7 +95,7 @@ async function placeOf(
     if (!scope || scope.deleted_at !== null) throw unknownEntity('scope_id', 'scope', [scope_id]);
     if (trajectory_id != null && trajectory_id !== scope.trajectory_id)
       throw invalid(
-        `scope ${scope_id} is not in trajectory ${trajectory_id}: a policy is for a scope or for a trajectory, give one of them`,
+        `scope ${scope_id} is not in trajectory ${trajectory_id}: give \`scope_id\` or \`trajectory_id\`, not both`,
       );
     await refuseFormerOwner(call, tx, scope.trajectory_id, agent_id);
     return { attached: attachedTo.scope(scope_id), trajectory_id: scope.trajectory_id, scope_id };
@@ -112,33 +107,25 @@ async function placeOf(
     await refuseFormerOwner(call, tx, trajectory_id, agent_id);
     return { attached: attachedTo.trajectory(trajectory_id), trajectory_id, scope_id: null };
   }
-  if (call.caller.agent_id !== null) refuseAgents(call, 'set a policy for the whole tenant');
+  refuseAgents(call, 'set a policy for the whole tenant');
   return { attached: attachedTo.tenant, trajectory_id: null, scope_id: null };
 }
 
-/** Whatever is written fires all that apply to it: there must be few. */
+/** Every write checks all policies that apply to it, so their number is bounded. */
 const MAX_POLICIES = 20;
 
-async function refuseMany(tx: Tx, attached: string): Promise<void> {
-  if ((await policiesAt(tx, attached)) < MAX_POLICIES) return;
-  throw invalid(`a tenant, a trajectory or a scope has at most ${MAX_POLICIES} policies: change or delete one of them`);
-}
-
-/** The policy that has this id already, if it came of the same request by the same agent. */
+/** The existing policy with this id, if the same agent created it by the same request. */
 function samePolicy(
   row: PolicyRow,
   input: PolicyInput,
-  sent_hash: string | null,
-  agent_id: string | null,
+  sent: Pick<PolicyRow, 'sent_hash' | 'agent_id'>,
 ): SummarizationPolicy {
   const what = `summarization policy ${row.policy_id}`;
-  if (row.deleted_at !== null)
-    throw new CairnError('ENTITY_GONE', `${what} existed and is gone: an id is never used twice`);
+  if (row.deleted_at !== null) throw new CairnError('ENTITY_GONE', `${what} was deleted; ids are never reused`);
   const shown = toPolicy(row);
-  const isSame = row.sent_hash === sent_hash || isAnswerOf(policyInput, shown, input);
-  if (!isSame || row.agent_id !== agent_id)
-    throw new CairnError('ENTITY_ALREADY_EXISTS', `${what} exists and was made otherwise: use a new policy_id`);
-  return shown;
+  const isSame = row.sent_hash === sent.sent_hash || isAnswerOf(policyInput, shown, input);
+  if (isSame && row.agent_id === sent.agent_id) return shown;
+  throw new CairnError('ENTITY_ALREADY_EXISTS', `${what} already exists with different content: use a new policy_id`);
 }
 
 export async function create(call: Call, input: In<'summarization_policies.create'>): Promise<SummarizationPolicy> {
@@ -164,9 +151,10 @@ export async function create(call: Call, input: In<'summarization_policies.creat
     work: async (work) => {
       const { tx, now } = work;
       const existing = input.policy_id && (await findPolicy(tx, input.policy_id));
-      if (existing) return samePolicy(existing, input, sent_hash, agent_id);
+      if (existing) return samePolicy(existing, input, blank);
       const place = await placeOf(work, input);
-      await refuseMany(tx, place.attached);
+      if ((await policiesAt(tx, place.attached)) >= MAX_POLICIES)
+        throw invalid(`a tenant, trajectory or scope has at most ${MAX_POLICIES} policies: change or delete one`);
       const row = changed({ ...blank, ...place, created_at: now, updated_at: now }, input, now);
       await insertPolicy(tx, row);
       journal(work, 'created', row);
@@ -177,18 +165,10 @@ export async function create(call: Call, input: In<'summarization_policies.creat
   });
 }
 
-const journal = (
-  work: Work,
-  what: 'created' | 'updated' | 'deleted',
-  { policy_id, attached, trajectory_id }: PolicyRow,
-): void =>
-  appendEvent(
-    work,
-    `cairn.summarization_policy.${what}`,
-    { type: 'summarization_policy', id: policy_id },
-    { attached },
-    trajectory_id,
-  );
+function journal(work: Work, what: 'created' | 'updated' | 'deleted', row: PolicyRow): void {
+  const entity = { type: 'summarization_policy', id: row.policy_id };
+  appendEvent(work, `cairn.summarization_policy.${what}`, entity, { attached: row.attached }, row.trajectory_id);
+}
 
 export const get = (call: Call, input: In<'summarization_policies.get'>): Promise<SummarizationPolicy> =>
   read(call.driver.at(call.tenant), input.policy_id);
@@ -197,7 +177,6 @@ export async function list(
   call: Call,
   input: In<'summarization_policies.list'>,
 ): Promise<Out<'summarization_policies.list'>> {
-  const { driver, tenant } = call;
   const { trajectory_id, scope_id } = input;
   const filter = { trajectory_id, scope_id, reach: reachOf(call, 'Turn') };
   const { rows, ...page } = await listPage<PolicyRow, string>(call, {
@@ -205,18 +184,16 @@ export async function list(
     filters: { trajectory_id: trajectory_id ?? null, scope_id: scope_id ?? null },
     key: 'string',
     keyOf: ({ policy_id }) => policy_id,
-    read: (request) => listPolicies(driver.at(tenant), filter, request),
+    read: (request) => listPolicies(call.driver.at(call.tenant), filter, request),
     count: countPolicies(filter),
   });
   return { summarization_policies: rows.map(toPolicy), ...page };
 }
 
-/** The policy, locked, if this caller may change it: that an agent writes Turns where it is attached was checked before. */
+/** Locks a policy that this caller may change; the dispatcher has checked that an agent may write Turns there. */
 async function ownPolicy({ call, tx }: Work, policy_id: string): Promise<PolicyRow> {
-  const row = await lockPolicy(tx, policy_id);
-  if (!row || row.deleted_at !== null) throw noPolicy(policy_id);
-  if (call.caller.agent_id !== null && row.attached === attachedTo.tenant)
-    refuseAgents(call, 'change a policy of the whole tenant');
+  const row = present(tx, 'policy', policy_id, await lockPolicy(tx, policy_id));
+  if (row.attached === attachedTo.tenant) refuseAgents(call, 'change a policy of the whole tenant');
   await refuseFormerOwner(call, tx, row.trajectory_id);
   return row;
 }
@@ -247,11 +224,10 @@ async function remove(call: Call, input: In<'summarization_policies.delete'>): P
   await change<Json>(call, {
     input,
     work: async (work) => {
-      const { tx, now } = work;
-      const known = await findPolicy(tx, policy_id);
+      const known = await findPolicy(work.tx, policy_id);
       if (known && known.deleted_at !== null) return null;
       const row = await ownPolicy(work, policy_id);
-      await deletePolicy(tx, policy_id, now);
+      await deletePolicy(work.tx, policy_id, work.now);
       journal(work, 'deleted', row);
       return null;
     },

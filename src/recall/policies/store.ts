@@ -1,4 +1,4 @@
-/** summarization_policies: when to summarise and extract, for a tenant, a trajectory or a scope. */
+/** Table summarization_policies: when to summarise and extract, for a tenant, a trajectory or a scope. */
 import {
   byDialect,
   join,
@@ -7,64 +7,27 @@ import {
   type Query,
   type Sql,
   sql,
-  type Table,
   TENANT,
   type Tx,
 } from '../../driver/index.js';
 import { type Reach, within } from '../../engine/sql.js';
 import { toIso } from '../../kernel/index.js';
+import type { TriggerPlace } from '../../memory/sql.js';
 import type { PolicyAction, SummarizationPolicy, Trigger, TriggerType } from '../jobs/model.js';
 import type { FiringPolicy } from './rules.js';
 
-export interface PolicyRow {
-  readonly policy_id: string;
+export interface PolicyRow extends Omit<FiringPolicy, 'actions'> {
   readonly name: string | null;
   readonly agent_id: string | null;
-  /** `tenant`, `trajectory:<id>` or `scope:<id>`. */
-  readonly attached: string;
-  /** Of one for a scope, the scope's. */
+  /** For a policy of a scope: the trajectory of the scope. */
   readonly trajectory_id: string | null;
   readonly scope_id: string | null;
-  readonly trigger_type: TriggerType;
-  readonly threshold: number;
-  readonly source_level: string;
-  readonly target_level: string;
-  readonly max_sources: number;
-  readonly max_tokens: number;
-  readonly create_edges: number;
   /** JSON. */
   readonly actions: string;
-  readonly enabled: number;
   readonly sent_hash: string | null;
   readonly created_at: number;
-  readonly updated_at: number;
   readonly deleted_at: number | null;
 }
-
-const policiesTable: Table = {
-  name: 'summarization_policies',
-  columns: {
-    tenant_id: 'text',
-    policy_id: 'text',
-    name: 'text',
-    agent_id: 'text',
-    attached: 'text',
-    trajectory_id: 'text',
-    scope_id: 'text',
-    trigger_type: 'text',
-    threshold: 'bigint',
-    source_level: 'text',
-    target_level: 'text',
-    max_sources: 'bigint',
-    max_tokens: 'bigint',
-    create_edges: 'bigint',
-    actions: 'json',
-    enabled: 'bigint',
-    sent_hash: 'text',
-    created_at: 'bigint',
-    updated_at: 'bigint',
-  },
-};
 
 const COLUMNS: Sql = sql`p.policy_id, p.name, p.agent_id, p.attached, p.trajectory_id, p.scope_id, p.trigger_type, p.threshold,
   p.source_level, p.target_level, p.max_sources, p.max_tokens, p.create_edges, p.actions, p.enabled, p.sent_hash,
@@ -76,10 +39,16 @@ export const attachedTo = {
   scope: (scope_id: string): string => `scope:${scope_id}`,
 };
 
-export function triggerOf({ trigger_type: type, threshold }: PolicyRow): Trigger {
+/** Limits the rows of memory_versions `v` to the place that a policy is attached to. */
+export function versionsIn(attached: string): Sql {
+  const [kind, id] = attached.split(':');
+  if (kind === 'tenant') return sql``;
+  return kind === 'scope' ? sql` AND v.scope_id = ${id!}` : sql` AND v.trajectory_id = ${id!}`;
+}
+
+function triggerOf({ trigger_type: type, threshold }: PolicyRow): Trigger {
   if (type === 'DosageThreshold') return { type, percent: threshold };
-  if (type === 'TurnCount' || type === 'ArtifactCount') return { type, count: threshold };
-  return { type };
+  return type === 'TurnCount' || type === 'ArtifactCount' ? { type, count: threshold } : { type };
 }
 
 export const toPolicy = (row: PolicyRow): SummarizationPolicy => ({
@@ -100,74 +69,53 @@ export const toPolicy = (row: PolicyRow): SummarizationPolicy => ({
   updated_at: toIso(row.updated_at),
 });
 
-export function insertPolicy(tx: Tx, row: PolicyRow): Promise<void> {
-  return tx.insert(policiesTable, [
-    [
-      tx.tenant,
-      row.policy_id,
-      row.name,
-      row.agent_id,
-      row.attached,
-      row.trajectory_id,
-      row.scope_id,
-      row.trigger_type,
-      row.threshold,
-      row.source_level,
-      row.target_level,
-      row.max_sources,
-      row.max_tokens,
-      row.create_edges,
-      row.actions,
-      row.enabled,
-      row.sent_hash,
-      row.created_at,
-      row.updated_at,
-    ],
-  ]);
-}
+export const insertPolicy = (tx: Tx, row: PolicyRow): Promise<number> =>
+  tx.run(
+    sql`INSERT INTO summarization_policies (tenant_id, policy_id, name, agent_id, attached, trajectory_id, scope_id,
+          trigger_type, threshold, source_level, target_level, max_sources, max_tokens, create_edges, actions, enabled,
+          sent_hash, created_at, updated_at)
+        VALUES (${TENANT}, ${row.policy_id}, ${row.name}, ${row.agent_id}, ${row.attached}, ${row.trajectory_id},
+          ${row.scope_id}, ${row.trigger_type}, ${row.threshold}, ${row.source_level}, ${row.target_level},
+          ${row.max_sources}, ${row.max_tokens}, ${row.create_edges}, ${row.actions}, ${row.enabled}, ${row.sent_hash},
+          ${row.created_at}, ${row.updated_at})`,
+  );
 
-/** Deleted ones included, since an id is never used twice. */
-export function findPolicy(query: Query, policy_id: string): Promise<PolicyRow | undefined> {
-  return query.get<PolicyRow>(
+/** Deleted policies included: their ids are never reused. */
+export const findPolicy = (query: Query, policy_id: string): Promise<PolicyRow | undefined> =>
+  query.get(
     sql`SELECT ${COLUMNS} FROM summarization_policies p WHERE p.tenant_id = ${TENANT} AND p.policy_id = ${policy_id}`,
   );
-}
 
-/** The same, and nobody changes it until the commit. */
-export function lockPolicy(tx: Tx, policy_id: string): Promise<PolicyRow | undefined> {
-  return tx.get<PolicyRow>(
+export const lockPolicy = (tx: Tx, policy_id: string): Promise<PolicyRow | undefined> =>
+  tx.get(
     sql`SELECT ${COLUMNS} FROM summarization_policies p WHERE p.tenant_id = ${TENANT} AND p.policy_id = ${policy_id}
         FOR UPDATE`,
   );
-}
 
-export function updatePolicy(tx: Tx, row: PolicyRow): Promise<void> {
-  return tx.send(
+export const updatePolicy = (tx: Tx, row: PolicyRow): Promise<void> =>
+  tx.send(
     sql`UPDATE summarization_policies SET name = ${row.name}, trigger_type = ${row.trigger_type},
           threshold = ${row.threshold}, source_level = ${row.source_level}, target_level = ${row.target_level},
           max_sources = ${row.max_sources}, max_tokens = ${row.max_tokens}, create_edges = ${row.create_edges},
           actions = ${row.actions}, enabled = ${row.enabled}, updated_at = ${row.updated_at}
         WHERE tenant_id = ${TENANT} AND policy_id = ${row.policy_id}`,
   );
-}
 
-/** Its row and id stay; what it was called goes. */
-export function deletePolicy(tx: Tx, policy_id: string, now: number): Promise<void> {
-  return tx.send(
+/** The row stays as a tombstone; the name is erased. */
+export const deletePolicy = (tx: Tx, policy_id: string, now: number): Promise<void> =>
+  tx.send(
     sql`UPDATE summarization_policies SET deleted_at = ${now}, name = NULL, sent_hash = NULL
         WHERE tenant_id = ${TENANT} AND policy_id = ${policy_id}`,
   );
-}
 
-/** Those of trajectories that are deleted, and of their scopes. */
-export function deletePoliciesOf(tx: Tx, trajectory_ids: readonly string[], now: number): Promise<void> {
-  return tx.send(
+/** Deletes the policies of trajectories and of their scopes. */
+export const deletePoliciesOf = (tx: Tx, trajectory_ids: readonly string[], now: number): Promise<void> =>
+  tx.send(
     sql`UPDATE summarization_policies SET deleted_at = ${now}, name = NULL, sent_hash = NULL
         WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids}) AND deleted_at IS NULL`,
   );
-}
 
-export interface PolicyFilter {
+interface PolicyFilter {
   readonly trajectory_id?: string | undefined;
   readonly scope_id?: string | undefined;
   readonly reach?: Reach | undefined;
@@ -181,7 +129,7 @@ function where({ trajectory_id, scope_id, reach }: PolicyFilter): Sql {
   return join(conditions, ' AND ');
 }
 
-/** How many there are for a place. */
+/** Number of policies attached to a place. */
 export async function policiesAt(query: Query, attached: string): Promise<number> {
   const row = await query.get<{ policies: number }>(
     sql`SELECT COUNT(*) AS policies FROM summarization_policies p
@@ -190,17 +138,15 @@ export async function policiesAt(query: Query, attached: string): Promise<number
   return row!.policies;
 }
 
-export function listPolicies(query: Query, filter: PolicyFilter, page: KeysetPage): Promise<PolicyRow[]> {
-  return query.all<PolicyRow>(
-    sql`SELECT ${COLUMNS} FROM summarization_policies p
-        WHERE ${where(filter)}${keyset(sql`p.policy_id`, page)}`,
+export const listPolicies = (query: Query, filter: PolicyFilter, page: KeysetPage): Promise<PolicyRow[]> =>
+  query.all(
+    sql`SELECT ${COLUMNS} FROM summarization_policies p WHERE ${where(filter)}${keyset(sql`p.policy_id`, page)}`,
   );
-}
 
 export const countPolicies = (filter: PolicyFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM summarization_policies p WHERE ${where(filter)}`;
 
-/** Whether the tenant of a scope, under the name s, has a policy at all: 1 or 0. One look at an index that is mostly empty. */
+/** 1 if the tenant of the scope `s` has any policy, else 0: one lookup in an index that is mostly empty. */
 export const WATCHED: Sql = sql`CASE WHEN EXISTS (SELECT 1 FROM summarization_policies p
   WHERE p.tenant_id = s.tenant_id AND p.deleted_at IS NULL) THEN 1 ELSE 0 END`;
 
@@ -211,16 +157,16 @@ export async function anyPolicy(query: Query): Promise<boolean> {
   return row !== undefined;
 }
 
-/** SQLite keeps no statistics, and would rather go through all policies of the tenant. */
+/** Without statistics SQLite would scan all policies of the tenant. */
 const byPlace: Sql = byDialect({
   sqlite: sql`summarization_policies p INDEXED BY policies_attached`,
   postgres: sql`summarization_policies p`,
 });
 
-/** The policies of these triggers for a place, whether enabled or not, in the order of their ids. */
+/** Policies with these triggers for a place, disabled ones included, ordered by id. */
 export async function policiesFor(
   query: Query,
-  place: { readonly trajectory_id: string; readonly scope_id: string | null },
+  place: TriggerPlace,
   triggers: readonly TriggerType[],
 ): Promise<FiringPolicy[]> {
   const places = [attachedTo.tenant, attachedTo.trajectory(place.trajectory_id)];
@@ -235,7 +181,7 @@ export async function policiesFor(
     .sort((a, b) => (a.policy_id < b.policy_id ? -1 : 1));
 }
 
-/** A policy belongs to who made it, and to the scope or trajectory that it is for; those of the tenant are for all. */
+/** An agent reaches its own policies, those of scopes and trajectories within its reach, and the tenant-wide ones. */
 export const policiesWithin = (reach: Reach): Sql =>
   sql`(p.attached = 'tenant' OR ${within(reach, sql`p.agent_id`, sql`p.trajectory_id`)} OR ${within(
     reach,

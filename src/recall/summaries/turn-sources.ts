@@ -114,7 +114,7 @@ export function groupTurns(turns: readonly Turn[]): Grouped {
   return { groups, settled: wholeGroups(grouped, waiting) };
 }
 
-const text = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
+export const stringOrNull = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
 
 /** Turns as sources, in their order. */
 export function sourcesOf(turns: readonly Turn[], trajectory_id: string): TextSource[] {
@@ -122,9 +122,9 @@ export function sourcesOf(turns: readonly Turn[], trajectory_id: string): TextSo
   return turns.map((turn) => ({
     id: turn.turn_id,
     role: turn.role,
-    speaker: text(turn.metadata.speaker),
+    speaker: stringOrNull(turn.metadata.speaker),
     text: turnText(turn),
-    occurred_at: text(turn.metadata.occurred_at) ?? turn.created_at,
+    occurred_at: stringOrNull(turn.metadata.occurred_at) ?? turn.created_at,
     group: groups.get(turn.turn_id) ?? null,
     trajectory_id,
     recalled: turn.metadata.recalled !== undefined && turn.metadata.recalled !== false,

@@ -5,7 +5,7 @@ import { givingWay } from '#cairn/kernel/index.js';
 import { NOTE_TYPES } from '#cairn/memory/notes/model.js';
 import { extractFacts } from '#cairn/recall/extraction/english/extraction.js';
 import { sameFact } from '#cairn/recall/extraction/english/same-fact.js';
-import type { ExtractedFact } from '#cairn/recall/extraction/facts.js';
+import type { ExtractedFact } from '#cairn/recall/extraction/extractor.js';
 import { offlineExtractor } from '#cairn/recall/extraction/offline-extractor.js';
 import type { TextSource } from '#cairn/recall/summaries/sources.js';
 import { corpus, type Labelled, SAID_AT } from './fact-corpus.js';

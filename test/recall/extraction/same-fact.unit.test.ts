@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { givingWay } from '#cairn/kernel/index.js';
 import { extractFacts } from '#cairn/recall/extraction/english/extraction.js';
 import { sameFact } from '#cairn/recall/extraction/english/same-fact.js';
-import type { ExtractedFact } from '#cairn/recall/extraction/facts.js';
+import type { ExtractedFact } from '#cairn/recall/extraction/extractor.js';
 
 async function fact(text: string): Promise<ExtractedFact> {
   const source = { id: 's', role: 'user', speaker: 'Anna', text, occurred_at: '2024-03-13' };

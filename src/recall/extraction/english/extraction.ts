@@ -3,7 +3,7 @@ import type { GiveWay } from '../../../kernel/index.js';
 import { parseDate, unitsOf } from '../../../text/index.js';
 import { isHeard, roleOf, type TextSource } from '../../summaries/sources.js';
 import { codeOf } from '../code-blocks.js';
-import type { ExtractedFact } from '../facts.js';
+import type { ExtractedFact } from '../extractor.js';
 import { isRecalled, recalledStatements, withoutMemory } from '../recalled-facts.js';
 import { datedFacts, foreignDate } from './dates.js';
 import { conventions, decisions } from './decisions.js';

@@ -1,7 +1,7 @@
 /** Rules of extraction: how something is done, as a list of steps or in one sentence. */
 import { type Block, blocksOf } from '../../../text/index.js';
 import type { TextSource } from '../../summaries/sources.js';
-import type { ExtractedFact } from '../facts.js';
+import type { ExtractedFact } from '../extractor.js';
 import { keyOf, sentenceOf } from './drafts.js';
 import { EVALUATIVE, plainSentence, standsAlone } from './sentences.js';
 

@@ -1,5 +1,5 @@
 /** Whether two facts say the same, the contrary, or have nothing to do with each other. */
-import type { ComparableFact, FactRelation } from '../facts.js';
+import type { ComparableFact, FactRelation } from '../extractor.js';
 import { agree, overlap, type Statement, shared, statementOf } from './statements.js';
 import { differenceBetween, namesMore, withForWithout, withNames } from './wordings.js';
 
