@@ -17,7 +17,6 @@ const built = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-
   stdio: 'inherit',
 });
 if (built.status !== 0) process.exit(built.status ?? 1);
-await import('./vendor.mjs');
 
 const { items } = await import('../bench/items.mjs');
 const { startTarget } = await import('../bench/support/databases.mjs');

@@ -72,7 +72,7 @@ const found = reached(entries, textAt);
 const stale = [];
 for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
   const path = relative(dist, join(entry.parentPath, entry.name)).replaceAll(sep, '/');
-  if (!entry.isFile() || !path.endsWith('.d.ts') || path.startsWith('vendor')) continue;
+  if (!entry.isFile() || !path.endsWith('.d.ts')) continue;
   if (found.get(path) === readFileSync(join(dist, path), 'utf8')) found.delete(path);
   else stale.push(path);
 }

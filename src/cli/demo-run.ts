@@ -1,4 +1,4 @@
-/** The state of the run in the demo: grows by a step at a time, and is kept after each. */
+/** The state of the demo's execution, with a checkpoint after every step. */
 import type { Api } from '../api/index.js';
 import type { CheckpointMetadata, CheckpointSummary, Snapshot } from '../checkpoints/contract.js';
 import { newId } from '../kernel/contract.js';
@@ -24,13 +24,12 @@ export class RunStates {
     this.#execution_id = execution_id;
   }
 
-  /** Takes up a state that was read from the store. */
-  goOnFrom(snapshot: Snapshot, metadata: CheckpointMetadata): void {
+  resumeFrom(snapshot: Snapshot, metadata: CheckpointMetadata): void {
     this.#snapshot = snapshot;
     this.#metadata = metadata;
   }
 
-  async keep(step: Step): Promise<void> {
+  async checkpoint(step: Step): Promise<void> {
     const { step_number, tokens_used, duration_ms } = this.#metadata;
     const { type, content, confidence, tokens, tool } = step;
     const timestamp = Date.now();
@@ -50,16 +49,16 @@ export class RunStates {
       duration_ms: duration_ms + (tool?.ms ?? 0),
       checkpoint_reason: tool?.ok === false ? 'tool_error' : 'step_complete',
     };
-    await this.#checkpoint();
+    await this.#create();
   }
 
-  /** Keeps the state as it is once more, under a name to come back to. */
+  /** Creates a named checkpoint of the unchanged state. */
   name(name: string): Promise<CheckpointSummary> {
     this.#metadata = { ...this.#metadata, checkpoint_reason: 'manual' };
-    return this.#checkpoint(name);
+    return this.#create(name);
   }
 
-  #checkpoint(name?: string): Promise<CheckpointSummary> {
+  #create(name?: string): Promise<CheckpointSummary> {
     return this.#cairn.checkpoints.create({
       execution_id: this.#execution_id,
       snapshot: this.#snapshot,

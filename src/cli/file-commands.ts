@@ -1,4 +1,4 @@
-/** `cairn checkpoints export|import` and `cairn executions export|import`: commands that work with files. */
+/** `cairn checkpoints export|import` and `cairn executions export|import`. */
 import type { Command } from 'commander';
 import {
   executionText,
@@ -83,14 +83,12 @@ function addImportExecution(command: Command): void {
     });
 }
 
-const EVERY_MS = 1000;
-
 /** Prints a line per second on a terminal. */
 function showProgress(): NonNullable<ImportOptions['progress']> {
-  let next = Date.now() + EVERY_MS;
+  let next = Date.now() + 1000;
   return ({ doing, done, total }) => {
     if (!process.stderr.isTTY || Date.now() < next) return;
-    next = Date.now() + EVERY_MS;
+    next = Date.now() + 1000;
     console.error(`${doing === 'check' ? 'checked' : 'imported'} ${done} of ${total}`);
   };
 }

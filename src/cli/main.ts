@@ -8,13 +8,22 @@ import { fileCommands } from './file-commands.js';
 import { doctor, embed, migrate, recoverClock, reindex } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
-import { readerGone, watchReader } from './reader.js';
-import { databaseOption, embedderOf, environmentHelp, modelSettings, wholeNumber, withStore } from './settings.js';
+import { stopOnSignal, watchReader } from './reader.js';
+import {
+  databaseOption,
+  embedderOf,
+  environmentHelp,
+  modelSettings,
+  numberOption,
+  type Settings,
+  wholeNumber,
+  withStore,
+} from './settings.js';
 import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
 import { tree } from './tree.js';
 
-/** All commands, ready to parse; with the words of a command line, only the commands that these name. */
+/** All commands; given the words of a command line, only the commands that they name. */
 export function program(words?: readonly string[]): Command {
   const cairn = new Command('cairn')
     .description('The memory, context and coordination substrate for AI agents.')
@@ -27,12 +36,12 @@ export function program(words?: readonly string[]): Command {
       `
 Examples:
   $ cairn remember "Anna prefers tea"             # stores it in ./cairn.db
-  $ cairn recall "what does Anna drink"           # prints passages, the best first
+  $ cairn recall "what does Anna drink"           # prints the best passages
   $ cairn serve                                   # http://127.0.0.1:8080 on ./cairn.db
-  $ cairn serve --database postgres://db/cairn    # the same on PostgreSQL
-  $ cairn keys create --tenant acme --role admin  # from now on every request needs a key
-  $ cairn demo                                    # an example run, in ./cairn-demo.db
-  $ cairn mcp                                     # tools for your editor, over MCP
+  $ cairn serve --database postgres://db/cairn    # on PostgreSQL
+  $ cairn keys create --tenant acme --role admin  # from then on, every request needs a key
+  $ cairn demo                                    # fills ./cairn-demo.db with an example run
+  $ cairn mcp                                     # MCP tools for an editor
   $ cairn tail                                    # prints events as they happen
   $ cairn doctor                                  # checks the whole store`,
     );
@@ -44,42 +53,27 @@ Examples:
     .description('serve the HTTP API')
     .addOption(databaseOption())
     .addOption(new Option('--host <address>', 'address to listen on').env('CAIRN_HOST').default(DEFAULT_HOST))
+    .addOption(numberOption('port', 'port to listen on', DEFAULT_PORT, 0, 65_535))
     .addOption(
-      new Option('--port <number>', 'port to listen on')
-        .env('CAIRN_PORT')
-        .default(DEFAULT_PORT)
-        .argParser(wholeNumber(0, 65_535)),
+      numberOption(
+        'max-body-bytes',
+        'maximum size of a request body; operations that take a whole state allow eight times as much',
+        8 * 1024 * 1024,
+        1024,
+        2 ** 30,
+      ),
     )
+    .addOption(numberOption('max-card-bytes', 'maximum size of a card or packet', 1024 * 1024, 1024, 2 ** 30))
     .addOption(
-      new Option(
-        '--max-body-bytes <number>',
-        'largest request body, in bytes; operations that carry a whole state take eight times that',
-      )
-        .env('CAIRN_MAX_BODY_BYTES')
-        .default(8 * 1024 * 1024)
-        .argParser(wholeNumber(1024, 2 ** 30)),
+      numberOption(
+        'wrong-keys-per-minute',
+        'wrong keys per client address that are answered without delay; 0: no limit',
+        10,
+        0,
+        1_000_000,
+      ),
     )
-    .addOption(
-      new Option('--max-card-bytes <number>', 'largest card or packet, in bytes')
-        .env('CAIRN_MAX_CARD_BYTES')
-        .default(1024 * 1024)
-        .argParser(wholeNumber(1024, 2 ** 30)),
-    )
-    .addOption(
-      new Option(
-        '--wrong-keys-per-minute <number>',
-        'wrong keys per client address that are answered without delay; 0 for no limit',
-      )
-        .env('CAIRN_WRONG_KEYS_PER_MINUTE')
-        .default(10)
-        .argParser(wholeNumber(0, 1_000_000)),
-    )
-    .addOption(
-      new Option('--pool-size <number>', 'maximum connections to PostgreSQL')
-        .env('CAIRN_POOL_SIZE')
-        .default(10)
-        .argParser(wholeNumber(2, 1000)),
-    )
+    .addOption(numberOption('pool-size', 'maximum number of PostgreSQL connections', 10, 2, 1000))
     .addHelpText(
       'after',
       `
@@ -97,7 +91,7 @@ Example:
     .command('migrate')
     .description('update the database to the schema of this version')
     .addOption(databaseOption())
-    .option('--restored', 'after a restore from a backup: starts a new epoch, which resets stream readers')
+    .option('--restored', 'start a new epoch after a restore from a backup, which resets stream readers')
     .addHelpText('after', '\nExample:\n  $ cairn migrate --database postgres://db/cairn')
     .action(migrate);
 
@@ -105,13 +99,13 @@ Example:
     .command('doctor')
     .description('check the whole store: structure, invariants, hashes, search index')
     .addOption(databaseOption())
-    .option('--json', 'one JSON object per check')
+    .option('--json', 'print one JSON object per check')
     .addHelpText('after', '\nExample:\n  $ cairn doctor --database ./memory.db')
     .action(doctor);
 
   cairn
     .command('clock')
-    .description('recover from a clock that ran ahead')
+    .description('recovery from a clock that ran ahead')
     .addHelpText('after', '\nExample:\n  $ cairn clock recover --database ./memory.db')
     .command('recover')
     .description('continue at the present time after a clock ran ahead')
@@ -119,8 +113,8 @@ Example:
     .addHelpText(
       'after',
       `
-Stop all servers and set the clock right first. Afterwards old resume tokens are refused with STREAM_RESET,
-and an as_of within the time that was recorded twice with AMBIGUOUS_TIME.
+Stop all servers and correct the clock first. Afterwards, older resume tokens fail with STREAM_RESET, and an as_of
+within the time that was recorded twice fails with AMBIGUOUS_TIME.
 
 Example:
   $ cairn clock recover --database ./memory.db`,
@@ -131,7 +125,7 @@ Example:
     .command('reindex')
     .description('repair the search index from the content; servers may keep running')
     .addOption(databaseOption())
-    .option('--tenant <tenant>', 'only this tenant (default: all)')
+    .option('--tenant <tenant>', 'repair only this tenant (default: all tenants)')
     .addHelpText('after', '\nExample:\n  $ cairn reindex --database ./memory.db')
     .action(reindex);
 
@@ -146,8 +140,8 @@ Example:
     .action(embed);
 
   withStore(cairn.command('tail').description('print events as they happen'))
-    .option('--after <token>', 'start after this event; 0 for all of history (default: new events only)')
-    .option('--type <type>', 'only this packet type; a trailing * matches a prefix')
+    .option('--after <token>', 'start after this event; 0: from the first one (default: new events only)')
+    .option('--type <type>', 'print only this packet type; a trailing * matches a prefix')
     .option('--json', 'print whole packets as JSON, one per line')
     .addHelpText(
       'after',
@@ -158,12 +152,12 @@ Example:
   withStore(
     cairn
       .command('tree')
-      .description('draw trajectories with their scopes, budgets, artifacts, notes, agents and runs'),
+      .description('draw trajectories with their scopes, budgets, artifacts, notes, agents and executions'),
   )
-    .argument('[trajectory_id]', 'only this trajectory and everything below it')
+    .argument('[trajectory_id]', 'draw only this trajectory and everything below it')
     .option('--ids', 'print ids as well')
     .addOption(
-      new Option('--limit <number>', 'number of trajectories, newest first').default(20).argParser(wholeNumber(1, 500)),
+      new Option('--limit <number>', 'maximum number of trajectories').default(20).argParser(wholeNumber(1, 500)),
     )
     .addHelpText('after', '\nExamples:\n  $ cairn tree\n  $ cairn tree --ids --database ./memory.db')
     .action(tree);
@@ -174,7 +168,7 @@ Example:
   return cairn;
 }
 
-/** Joins a parser error of several lines to one line, like every other error. */
+/** A parser error on one line, like every other error. */
 function onOneLine(text: string): string {
   const [first = '', ...rest] = text
     .trim()
@@ -184,8 +178,7 @@ function onOneLine(text: string): string {
   return `${first.replace(/\.$/, '')}.${hint} (--help shows how)`;
 }
 
-interface ServeFlags {
-  readonly database: string;
+interface ServeFlags extends Settings {
   readonly host: string;
   readonly port: number;
   readonly maxBodyBytes: number;
@@ -195,34 +188,26 @@ interface ServeFlags {
 }
 
 async function runServer(flags: ServeFlags): Promise<void> {
-  const { database, host, port, maxBodyBytes, maxCardBytes, poolSize, wrongKeysPerMinute } = flags;
   // Lazy import: no other command needs a server.
   const { serve } = await import('../http/index.js');
   const serving = await serve({
-    database,
-    host,
-    port,
-    max_body_bytes: maxBodyBytes,
-    limits: { max_card_bytes: maxCardBytes },
-    pool_size: poolSize,
-    wrong_keys_per_minute: wrongKeysPerMinute,
+    database: flags.database,
+    host: flags.host,
+    port: flags.port,
+    max_body_bytes: flags.maxBodyBytes,
+    limits: { max_card_bytes: flags.maxCardBytes },
+    pool_size: flags.poolSize,
+    wrong_keys_per_minute: flags.wrongKeysPerMinute,
     ...modelSettings(),
     ...(await embedderOf()),
   });
-  // Installed before the address is printed: a reader of it may send a signal at once.
-  let stopping = false;
-  const stop = () => {
-    if (stopping) process.exit(1);
-    stopping = true;
+  // Installed before the address is printed: its reader may send a signal at once.
+  stopOnSignal(() =>
     serving.close().then(
       () => process.exit(0),
       (error) => fail(error, false),
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  // Nobody can read the address any more.
-  readerGone.addEventListener('abort', stop);
+    ),
+  );
   const key = serving.open ? '' : ' -H "Authorization: Bearer $CAIRN_KEY"';
   const curl = (path: string, body: object) => `curl -X POST ${serving.url}/api/v1/${path}${key} \\
     -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
@@ -235,21 +220,22 @@ Try it:
   ${curl('recall', { query: 'What does Anna drink?' })}`);
 }
 
-/** Prints an error as one line; with --debug, with its stack trace. */
+/** Prints an error on one line, or its stack trace with --debug, and exits. */
 function fail(error: unknown, debug: boolean): never {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const line =
-    code === 'EADDRINUSE'
-      ? `${message.replace(/^listen EADDRINUSE: address already in use /, 'the address ')} is in use: stop what listens there, or choose another with --port`
-      : code === 'EACCES'
-        ? `${message}: not permitted`
-        : error instanceof CairnError
-          ? `${message}${error.code === 'UNAUTHORIZED' ? ' (here by --key or CAIRN_KEY)' : ''} (${error.code})`
-          : message;
-  console.error(
-    debug ? error : `cairn: ${line.split('\n')[0]}${error instanceof CairnError ? '' : ' (--debug shows more)'}`,
-  );
+  console.error(debug ? error : `cairn: ${lineOf(error)}`);
   process.exit(1);
+}
+
+function lineOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const line = message.split('\n')[0]!;
+  if (error instanceof CairnError)
+    return `${line}${code === 'UNAUTHORIZED' ? ' (set it with --key or CAIRN_KEY)' : ''} (${code})`;
+  if (code === 'EADDRINUSE') {
+    const address = line.replace(/^listen EADDRINUSE: address already in use /, '');
+    return `the address ${address} is in use: stop the process that listens there, or choose another port with --port`;
+  }
+  return `${line}${code === 'EACCES' ? ': not permitted' : ''} (--debug shows more)`;
 }
 
 export async function main(argv: string[]): Promise<void> {

@@ -6,24 +6,26 @@ import { readerGone } from './reader.js';
 import { embedderOf } from './settings.js';
 import { plain, redrawsLines } from './terminal.js';
 
+const NEW_EPOCH = 'A new epoch began: older resume tokens fail with STREAM_RESET.';
+
 /** Lazy import: other commands start faster without it. */
-const maintaining = () => import('../api/index.js');
+const api = () => import('../api/index.js');
 
 export async function migrate(flags: { database: string; restored?: boolean }): Promise<void> {
   const progress = new Progress('indexed');
   const indexing = ({ done, total }: Reindexing) => progress.show(done, total);
-  const { location, applied, version } = await (await maintaining()).migrateStore({ ...flags, indexing });
+  const { location, applied, version } = await (await api()).migrateStore({ ...flags, indexing });
   progress.end();
-  const done = applied.length > 0 ? `applied ${applied.join(', ')}` : 'nothing to do';
+  const done = applied.length > 0 ? `applied ${applied.join(', ')}` : 'nothing to apply';
   console.log(`${location}: ${done}; the schema is at version ${version}`);
-  if (flags.restored) console.log('A new epoch began: older resume tokens are refused with STREAM_RESET.');
+  if (flags.restored) console.log(NEW_EPOCH);
 }
 
 export async function doctor(flags: { database: string; json?: boolean }): Promise<void> {
-  let sick = 0;
-  for await (const finding of (await maintaining()).examineStore(flags)) {
+  let failed = 0;
+  for await (const finding of (await api()).examineStore(flags)) {
     if (readerGone.aborted) return;
-    if (!finding.ok) sick++;
+    if (!finding.ok) failed++;
     if (flags.json) {
       console.log(JSON.stringify(finding));
       continue;
@@ -31,25 +33,25 @@ export async function doctor(flags: { database: string; json?: boolean }): Promi
     console.log(`${finding.ok ? '✓' : '✗'} ${finding.check}`);
     for (const problem of finding.problems) console.log(`    ${problem}`);
   }
-  if (!flags.json) console.log(sick === 0 ? 'The store is healthy.' : `${sick} check(s) failed.`);
-  if (sick > 0) process.exitCode = 1;
+  if (!flags.json) console.log(failed === 0 ? 'The store is healthy.' : `${failed} check(s) failed.`);
+  if (failed > 0) process.exitCode = 1;
 }
 
 export async function recoverClock(flags: { database: string }): Promise<void> {
-  const { recovered } = await (await maintaining()).recoverClock(flags);
+  const { recovered } = await (await api()).recoverClock(flags);
   if (recovered.length === 0) {
     console.log('No record is ahead of the clock: nothing to recover.');
     return;
   }
   for (const { tenant_id, from, until } of recovered)
-    console.log(`${plain(tenant_id)}: goes on at ${from}; as_of from then until ${until} is refused`);
-  console.log('A new epoch began: older resume tokens are refused with STREAM_RESET.');
+    console.log(`${plain(tenant_id)}: continues at ${from}; as_of from then until ${until} fails with AMBIGUOUS_TIME`);
+  console.log(NEW_EPOCH);
 }
 
 export async function reindex(flags: { database: string; tenant?: string }): Promise<void> {
-  const progress = new Progress('looked at');
+  const progress = new Progress('checked');
   let last: Reindexing | undefined;
-  for await (last of (await maintaining()).reindexStore(flags)) progress.show(last.done, last.total);
+  for await (last of (await api()).reindexStore(flags)) progress.show(last.done, last.total);
   progress.end();
   const changed = last?.changed ?? 0;
   console.log(changed === 0 ? 'The index was correct.' : `${changed} documents were repaired.`);
@@ -60,10 +62,10 @@ export async function embed(flags: { database: string }): Promise<void> {
   if (!embedder) throw invalid('no embedder is set: set CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL');
   const show = redrawsLines(process.stderr) ? (text: string) => process.stderr.write(`\r${text}`) : () => true;
   let first: number | undefined;
-  for await (const left of (await maintaining()).embedStore({ ...flags, embedder })) {
+  for await (const left of (await api()).embedStore({ ...flags, embedder })) {
     first ??= left;
     show(`${left} documents without a vector `);
   }
   show('\n');
-  console.log(`made the vectors of ${first ?? 0} documents by ${embedder.name}`);
+  console.log(`embedded ${first ?? 0} documents with ${embedder.name}`);
 }

@@ -24,11 +24,11 @@ function withoutNull(schema: Schema): Schema {
   return others.length === 1 ? { ...others[0], ...schema } : schema;
 }
 
-/** agent_id is asked for as --agent, packet_type as --packet-type. */
+/** `agent_id` becomes --agent, `packet_type` --packet-type. */
 const flagOf = (name: string): string => name.replace(/(?<=.)_id$/, '').replaceAll('_', '-');
 const keyOf = (flag: string): string => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Reads an argument as the operation wants it: as text where possible, else as JSON. */
+/** Reads an argument by its schema: as text where it allows text, else as JSON. */
 function read(name: string, { type, anyOf, oneOf }: Schema, text: string): unknown {
   if (type === 'string') return text;
   if (type === 'integer' || type === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
@@ -46,15 +46,15 @@ function read(name: string, { type, anyOf, oneOf }: Schema, text: string): unkno
   }
 }
 
-/** Catches an argument after the flag, which the parser takes for its value. */
+/** Refuses an argument that follows the flag and that the parser takes for its value. */
 function trueOrFalse(text: string): boolean {
   if (text !== 'true' && text !== 'false')
-    throw new InvalidArgumentError('It must be true or false; put arguments before the flags.');
+    throw new InvalidArgumentError('It must be true or false; put arguments before flags.');
   return text === 'true';
 }
 
 function optionFor(name: string, schema: Schema, isRequired: boolean): Option {
-  // The flag alone means true; `false` switches off a default of true.
+  // The flag alone means true; `false` overrides a default of true.
   const value = schema.type === 'boolean' ? '[true|false]' : `<${schema.enum?.join('|') ?? schema.type ?? 'json'}>`;
   const option = new Option(`--${flagOf(name)} ${value}`, schema.description ?? '');
   if (isRequired) option.makeOptionMandatory();
@@ -72,7 +72,7 @@ function optionFor(name: string, schema: Schema, isRequired: boolean): Option {
   });
 }
 
-/** Adds --clear, since the value of a flag cannot say null. */
+/** Adds --clear, since a flag cannot have the value null. */
 function addClear(command: Command, properties: readonly [string, Schema][]): void {
   const names = properties.filter(([, schema]) => takesNull(schema)).map(([name]) => name);
   const listed = (text: string, before: unknown): unknown[] => {
@@ -85,65 +85,66 @@ function addClear(command: Command, properties: readonly [string, Schema][]): vo
   command.addOption(option.argParser(listed));
 }
 
-interface Flags {
-  /** The part of the input that was given by flags. */
-  read(options: Readonly<Record<string, unknown>>): Record<string, unknown>;
-}
+type Options = Readonly<Record<string, unknown>>;
 
-/** Adds a flag for every member of an operation's input, except those that the command takes as arguments. */
-export function addFlags(command: Command, operation: NamedOperation, otherwise: readonly string[]): Flags {
+/**
+ * Adds a flag for every member of an operation's input, except those that the command takes as arguments. Returns a
+ * function that reads the input from the options of the command.
+ */
+export function addFlags(
+  command: Command,
+  operation: NamedOperation,
+  asArguments: readonly string[],
+): (options: Options) => Record<string, unknown> {
   const { properties = {}, required = [] } = inputSchemaOf(operation) as {
     properties?: Record<string, Schema>;
     required?: string[];
   };
   const flags = Object.entries(properties)
     // Read-only members are accepted in posted answers and ignored.
-    .filter(([name, schema]) => !otherwise.includes(name) && !schema.readOnly)
+    .filter(([name, schema]) => !asArguments.includes(name) && !schema.readOnly)
     .map(([name, schema]): [string, Schema] => [name, withoutNull(schema)]);
   for (const [name, schema] of flags) command.addOption(optionFor(name, schema, required.includes(name)));
   if (clearsByNull(operation)) addClear(command, Object.entries(properties));
   if (operation.event !== null)
-    command.option('--idempotency-key <key>', 'idempotency key: repeating the command with it changes nothing');
-  return {
-    read: (options) => {
-      const input: Record<string, unknown> = {};
-      for (const name of (options.clear as string[] | undefined) ?? []) input[name] = null;
-      for (const [name, schema] of flags) {
-        const value = options[keyOf(flagOf(name))];
-        if (value !== undefined) input[name] = typeof value === 'string' ? read(name, schema, value) : value;
-      }
-      return input;
-    },
+    command.option(
+      '--idempotency-key <key>',
+      'idempotency key: a repeat of the command with the same key changes nothing',
+    );
+  return (options) => {
+    const input: Record<string, unknown> = {};
+    for (const name of (options.clear as string[] | undefined) ?? []) input[name] = null;
+    for (const [name, schema] of flags) {
+      const value = options[keyOf(flagOf(name))];
+      if (value !== undefined) input[name] = typeof value === 'string' ? read(name, schema, value) : value;
+    }
+    return input;
   };
 }
 
-/** Calls an operation with the options of its command. */
-export async function callAsTold(
+export async function callOperation(
   operation: NamedOperation,
-  input: Readonly<Record<string, unknown>>,
-  options: Settings & Readonly<Record<string, unknown>>,
+  input: Options,
+  options: Settings & Options,
 ): Promise<unknown> {
   const call = typeof options.idempotencyKey === 'string' ? { idempotency_key: options.idempotencyKey } : {};
   const reads = operation.access === 'read' && operation.event === null;
-  return withApi(
-    options,
-    async (cairn) => (cairn as unknown as ApiByName)[operation.group]![operation.verb]!(input, call),
-    { reads },
-  );
+  const api = (cairn: unknown) => (cairn as ApiByName)[operation.group]!;
+  return withApi(options, async (cairn) => api(cairn)[operation.verb]!(input, call), { reads });
 }
 
 function addOperation(group: Command, operation: NamedOperation): void {
   const inPath = pathParameters(operation.path);
   const command = withStore(group.command(operation.verb.replaceAll('_', '-')).description(operation.summary));
   for (const name of inPath) command.argument(`<${name}>`);
-  const flags = addFlags(command, operation, inPath);
+  const readFlags = addFlags(command, operation, inPath);
   command.addHelpText('after', `\nExample:\n  $ ${exampleOf(operation, inPath)}`);
   command.action(async (...given: unknown[]) => {
-    const options = command.optsWithGlobals() as Settings & Record<string, unknown>;
+    const options = command.optsWithGlobals() as Settings & Options;
     const fromPath = Object.fromEntries(inPath.map((name, i) => [name, given[i]]));
-    const answer = await callAsTold(operation, { ...fromPath, ...flags.read(options) }, options);
+    const answer = await callOperation(operation, { ...fromPath, ...readFlags(options) }, options);
     if (answer !== undefined) console.log(JSON.stringify(answer, null, 2));
-    // An answer without a body: tell a person that it worked, and keep pipes empty.
+    // An answer without a body: confirm it on a terminal, print nothing into a pipe.
     else if (process.stdout.isTTY) console.log('done');
   });
 }
@@ -160,8 +161,8 @@ function exampleOf(operation: NamedOperation, inPath: readonly string[]): string
 }
 
 /**
- * A command of `own` takes the place of the one that an operation of its name would get. With the words of a command
- * line, only groups that these name are filled: making the options of all of them takes longer than most commands.
+ * A command of `own` replaces the generated command of its name. Given the words of a command line, fills only the groups
+ * that they name: building the options of all groups takes longer than most commands.
  */
 export function addOperations(program: Command, own: readonly OwnCommand[], words?: readonly string[]): void {
   for (const [name, description] of Object.entries(groups)) {

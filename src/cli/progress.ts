@@ -1,4 +1,4 @@
-/** How far long work has come: a bar where there is a terminal, else a line now and then. */
+/** The progress of long work: a bar on a terminal, else a line every five seconds. */
 import { redrawsLines } from './terminal.js';
 
 const WIDTH = 30;
@@ -6,14 +6,14 @@ const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 5000;
 
 export class Progress {
-  readonly #what: string;
+  readonly #verb: string;
   readonly #isTerminal = redrawsLines(process.stderr);
   #shown: number;
   #last = '';
 
-  /** Such as `indexed`. */
-  constructor(what: string) {
-    this.#what = what;
+  /** `verb` is in the past tense, such as `indexed`. */
+  constructor(verb: string) {
+    this.#verb = verb;
     this.#shown = this.#isTerminal ? 0 : performance.now();
   }
 
@@ -22,7 +22,7 @@ export class Progress {
     if (now - this.#shown < (this.#isTerminal ? BAR_EVERY_MS : LINE_EVERY_MS) && done < total) return;
     this.#shown = now;
     const share = total === 0 ? 1 : Math.min(done / total, 1);
-    const text = `${Math.floor(share * 100)} %, ${this.#what} ${done.toLocaleString('en')} of ${total.toLocaleString('en')}`;
+    const text = `${Math.floor(share * 100)} %, ${this.#verb} ${done.toLocaleString('en')} of ${total.toLocaleString('en')}`;
     if (text === this.#last) return;
     this.#last = text;
     if (!this.#isTerminal) process.stderr.write(`${text}\n`);
@@ -32,7 +32,7 @@ export class Progress {
     }
   }
 
-  /** The bar is not left behind. */
+  /** Removes the bar. */
   end(): void {
     if (this.#isTerminal && this.#last !== '') process.stderr.write('\r\u001b[K');
   }

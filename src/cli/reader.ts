@@ -1,19 +1,31 @@
-/** The reader of a command's output. When it goes (`cairn doctor | head`), the command ends quietly. */
+/** The end of a command: its reader goes away (`cairn doctor | head`), or a signal arrives. */
 
 const gone = new AbortController();
 
-/** Aborted once nobody reads stdout any more. What only prints stops then; what writes to the store finishes. */
+/** Aborts when stdout is closed. A command that only prints stops then; one that writes to the store finishes. */
 export const readerGone: AbortSignal = gone.signal;
 
-/** A closed pipe, or a terminal that was closed. */
 const CLOSED: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO', 'ECONNRESET']);
 
-/** Without a listener Node would end the process with a stack trace. `failed` is told of anything else, such as a full disk. */
+/** Without a listener Node would end the process with a stack trace. Other errors, such as a full disk, go to `failed`. */
 export function watchReader(failed: (error: Error) => void): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (!CLOSED.has(error.code)) failed(error);
-      // A log that nobody reads is no reason to stop.
+      // A closed log is no reason to stop.
       else if (stream === process.stdout) gone.abort();
     });
+}
+
+/** Calls `stop` on SIGTERM, SIGINT or a closed stdout; a second signal ends the process at once. */
+export function stopOnSignal(stop: () => unknown): void {
+  let stopping = false;
+  const once = () => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    void stop();
+  };
+  process.on('SIGTERM', once);
+  process.on('SIGINT', once);
+  readerGone.addEventListener('abort', once);
 }

@@ -1,4 +1,4 @@
-/** Settings that commands share, by flag or environment variable, and the Api that they open. */
+/** Settings of commands, from flags and environment variables, and the Api they open. */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -14,12 +14,10 @@ export interface Settings {
   readonly debug?: boolean;
 }
 
-export const DEFAULT_DATABASE = './cairn.db';
-
-/** Settings without a flag: command lines are visible to every user of the machine, and some of these are keys. */
+/** Settings without a flag: some are keys, and every user of the machine can see command lines. */
 export const environmentOnly = {
   CAIRN_MODEL_URL: {
-    default: 'none: summaries and facts are made offline',
+    default: 'none, summaries and facts are made offline',
     sets: 'model endpoint for summaries and facts, such as http://127.0.0.1:11434/v1',
   },
   CAIRN_MODEL: { default: 'none', sets: 'name of the model' },
@@ -29,7 +27,7 @@ export const environmentOnly = {
     sets: 'protocol of the model endpoint: openai-compatible or anthropic',
   },
   CAIRN_EMBEDDER_URL: {
-    default: 'none: search by terms only',
+    default: 'none, search uses terms only',
     sets: 'embedding endpoint, such as https://api.openai.com/v1',
   },
   CAIRN_EMBEDDER_MODEL: { default: 'none', sets: 'name of the embedding model' },
@@ -38,7 +36,7 @@ export const environmentOnly = {
 
 type Environment = Readonly<Partial<Record<keyof typeof environmentOnly, string | undefined>>>;
 
-/** The settings without a flag, as lines of a help text. */
+/** The environment-only settings, as lines of a help text. */
 export const environmentHelp = (prefix = ''): string =>
   Object.entries(environmentOnly)
     .filter(([name]) => name.startsWith(prefix))
@@ -50,32 +48,33 @@ export const databaseOption = () =>
     .env('CAIRN_DATABASE')
     // Editors start commands without a shell, which would have expanded the tilde.
     .argParser((text) => text.replace(/^~(?=\/)/, homedir()))
-    .default(DEFAULT_DATABASE);
+    .default('./cairn.db');
 
 /** The flags of a command that opens a store or connects to a server. */
 export function withStore(command: Command): Command {
   return command
     .addOption(databaseOption())
     .addOption(new Option('--url <url>', 'connect to a server instead of opening the database').env('CAIRN_URL'))
-    .addOption(new Option('--key <key>', 'the key for that server').env('CAIRN_KEY'))
+    .addOption(new Option('--key <key>', 'key for that server').env('CAIRN_KEY'))
     .addOption(
-      new Option('--tenant <tenant>', 'tenant (default: "default", or the tenant of the key)').env('CAIRN_TENANT'),
+      new Option('--tenant <tenant>', 'tenant (default: the tenant of the key, else "default")').env('CAIRN_TENANT'),
     );
 }
 
 /** Lazy import: help, wrong flags and commands with --url do not need it. */
 const embedded = () => import('../cairndb.js');
 
-/** The embedder that the environment names, if any. */
+/** The embedder from the environment, if any. */
 export async function embedderOf(environment: Environment = process.env): Promise<{ embedder?: Embedder }> {
   const { CAIRN_EMBEDDER_URL: url, CAIRN_EMBEDDER_MODEL: model, CAIRN_EMBEDDER_KEY: key } = environment;
   if (!url && !model) return {};
-  if (!url || !model) throw invalid('CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL go together: set both, or neither');
+  if (!url || !model)
+    throw invalid('CAIRN_EMBEDDER_URL and CAIRN_EMBEDDER_MODEL must be set together: set both, or neither');
   const { httpEmbedder } = await embedded();
   return { embedder: httpEmbedder({ url, model, key: key || undefined }) };
 }
 
-/** The model endpoint that the environment names, if any. */
+/** The model endpoint from the environment, if any. */
 export function modelSettings(environment: Environment = process.env): { model?: ModelOptions } {
   const {
     CAIRN_MODEL_URL: base_url,
@@ -84,11 +83,11 @@ export function modelSettings(environment: Environment = process.env): { model?:
     CAIRN_MODEL_KIND: kind = environmentOnly.CAIRN_MODEL_KIND.default,
   } = environment;
   if (!base_url && !model) return {};
-  if (!base_url || !model) throw invalid('CAIRN_MODEL_URL and CAIRN_MODEL go together: set both, or neither');
+  if (!base_url || !model) throw invalid('CAIRN_MODEL_URL and CAIRN_MODEL must be set together: set both, or neither');
   return { model: { kind: kind as ModelOptions['kind'], base_url, model, ...(api_key ? { api_key } : {}) } };
 }
 
-/** Opens the store, or connects to the server; `opening` has further options for the store. */
+/** Opens the store with further options, or connects to the server. */
 export async function openApi(
   { url, key, tenant, database }: Settings,
   opening: Omit<OpenOptions, 'database' | 'tenant'> = {},
@@ -104,7 +103,7 @@ export function refuseMissing({ database, url }: Pick<Settings, 'database' | 'ur
   if (url !== undefined || /^postgres(ql)?:\/\//.test(database) || existsSync(database)) return;
   throw new CairnError(
     'STORAGE_FAILED',
-    `there is no file ${database}: pass another with --database, or create one, such as with \`cairn remember\``,
+    `there is no file ${database}: choose another with --database, or create it, for example with \`cairn remember\``,
   );
 }
 
@@ -122,11 +121,18 @@ export async function withApi<T>(
   }
 }
 
-export function wholeNumber(min: number, max: number) {
-  return (text: string): number => {
+export const wholeNumber =
+  (min: number, max: number) =>
+  (text: string): number => {
     const value = Number(text);
     if (!Number.isInteger(value) || value < min || value > max)
-      throw new InvalidArgumentError(`must be ${min} to ${max}.`);
+      throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}.`);
     return value;
   };
-}
+
+/** A flag for a number, which is also read from the environment variable of its name. */
+export const numberOption = (name: string, description: string, value: number, min: number, max: number): Option =>
+  new Option(`--${name} <number>`, description)
+    .env(`CAIRN_${name.toUpperCase().replaceAll('-', '_')}`)
+    .default(value)
+    .argParser(wholeNumber(min, max));

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { allOperations, type NamedOperation, type Operations, shorthands } from '../api/contract.js';
 import type { Output } from '../api/index.js';
 import { reasonOf, relationsOf, remarkOn, sourceOf } from '../recall/contract.js';
-import { addFlags, callAsTold } from './operations.js';
+import { addFlags, callOperation } from './operations.js';
 import { type Settings, withStore } from './settings.js';
 import { color, grey, plain } from './terminal.js';
 
@@ -27,7 +27,7 @@ const show: { readonly [N in Name]: (answer: Answer<N>) => string } = {
   remember: ({ entity_type, id, name }) =>
     `remembered as ${entity_type.toLowerCase()} ${id}${name === null ? '' : grey(`  ${plain(name)}`)}`,
   recall: (recalled) => {
-    const told = recalled.passages.flatMap((one, i) => {
+    const passages = recalled.passages.flatMap((one, i) => {
       const indent = ' '.repeat(String(i + 1).length + 2);
       return [
         `${i + 1}. ${excerptOf(one)}`,
@@ -37,7 +37,7 @@ const show: { readonly [N in Name]: (answer: Answer<N>) => string } = {
       ];
     });
     const remark = remarkOn(recalled);
-    return [...told, ...(remark === undefined ? [] : [remark])].join('\n');
+    return [...passages, ...(remark === undefined ? [] : [remark])].join('\n');
   },
 };
 
@@ -51,11 +51,11 @@ type Flags = Settings & Record<string, unknown> & { readonly json?: boolean; rea
 function fill(command: Command, name: Name, operation: NamedOperation): void {
   const { first } = shorthands[name];
   withStore(command).option('--json', 'print the whole answer as JSON');
-  const flags = addFlags(command, operation, [first]);
+  const readFlags = addFlags(command, operation, [first]);
   if ('tags' in operation.input.shape)
     command.addOption(
-      new Option('--tag <tag>', 'add a tag; may be repeated').argParser((tag, before: string[] | undefined) => [
-        ...(before ?? []),
+      new Option('--tag <tag>', 'add a tag; can be repeated').argParser((tag, before: string[] = []) => [
+        ...before,
         tag,
       ]),
     );
@@ -64,24 +64,21 @@ function fill(command: Command, name: Name, operation: NamedOperation): void {
   command.action(async (words: string[]) => {
     const options = command.optsWithGlobals() as Flags;
     const value = words.join(' ');
-    const input = { ...flags.read(options), [first]: value === '-' ? await readInput() : value };
+    const input = { ...readFlags(options), [first]: value === '-' ? (await readAll(process.stdin)).trimEnd() : value };
     if (options.tag) input.tags = [(input.tags as string[] | undefined) ?? [], options.tag].flat();
-    const answer = await callAsTold(operation, input, options);
+    const answer = await callOperation(operation, input, options);
     console.log(options.json ? JSON.stringify(answer, null, 2) : show[name](answer as never));
   });
 }
 
-/** Reads stdin without the trailing line break. */
-const readInput = async (): Promise<string> => (await readAll(process.stdin)).trimEnd();
-
-/** With the words of a command line, builds only the commands that these name. */
+/** Given the words of a command line, fills only the commands that they name. */
 export function addShorthands(program: Command, words?: readonly string[]): void {
   for (const [name, { group, verb, first }] of Object.entries(shorthands)) {
     const operation = allOperations.find((one) => one.group === group && one.verb === verb)!;
     const command = program
       .command(name)
       .description(operation.summary)
-      .argument(`<${first}...>`, 'one or more words; - reads from stdin');
+      .argument(`<${first}...>`, 'one or more words; -: read from stdin');
     if (!words || words.includes(name)) fill(command, name as Name, operation);
   }
 }

@@ -1,20 +1,17 @@
-/** `cairn tree`: trajectories with their scopes and budgets, artifacts, notes, agents and runs, as a picture. */
+/** `cairn tree`: trajectories with their scopes and budgets, artifacts, notes, agents and executions. */
 import type { Api } from '../api/index.js';
-import type { Cairn } from '../cairndb.js';
-import { coordinationOf } from './coordination-tree.js';
-import { draw, type Line } from './drawing.js';
-import { executionLines, executionsOf, looseExecutions } from './execution-tree.js';
+import type { Out } from '../engine/contract.js';
+import { CairnError } from '../kernel/index.js';
+import { executionsOf, looseExecutions, readExecution } from './execution-tree.js';
 import { readerGone } from './reader.js';
 import { type Settings, withApi } from './settings.js';
-import { color, grey, plain, shorten } from './terminal.js';
+import { color, grey, plain } from './terminal.js';
+import { brief, drawTree, type TreeItem } from './tree-drawing.js';
 
-type Tree = Awaited<ReturnType<Api['trajectories']['tree']>>;
-type Node = Tree['nodes'][number];
+type Node = Out<'trajectories.tree'>['nodes'][number];
 
-const SIGNS = { trajectory: '◆', scope: '▣', artifact: '◇', note: '✎' } as const;
-const COLORS = { trajectory: 36, scope: 33, artifact: 32, note: 35 } as const;
+const SIGNS = { trajectory: ['◆', 36], scope: ['▣', 33], artifact: ['◇', 32], note: ['✎', 35] } as const;
 const BAR = 10;
-const NAME = 60;
 
 /** How much of a budget is used: ten blocks and a percentage. */
 function budgetOf({ tokens_used, token_budget, turns }: Node): string {
@@ -26,39 +23,88 @@ function budgetOf({ tokens_used, token_budget, turns }: Node): string {
   return `${color(share > 1 ? 31 : share >= 0.8 ? 33 : 32, bar)} ${Math.round(share * 100)}%, ${used}, ${count}`;
 }
 
-function describeNode(node: Node, ids: boolean): string {
-  const label = `${color(COLORS[node.kind], SIGNS[node.kind])} ${shorten(plain(node.name), NAME)}`;
-  const status = grey(plain(node.status));
-  const budget = node.kind === 'scope' ? `  ${budgetOf(node)}` : '';
-  return `${label}  ${status}${budget}${ids ? grey(`  ${node.id}`) : ''}`;
+const nodeItem = (node: Node): TreeItem => ({
+  depth: node.depth,
+  sign: SIGNS[node.kind],
+  label: brief(node.name),
+  details: [grey(plain(node.status)), ...(node.kind === 'scope' ? [budgetOf(node)] : [])],
+  id: node.id,
+});
+
+const STATUS_COLORS: Readonly<Record<string, number>> = {
+  completed: 32,
+  running: 33,
+  suspended: 33,
+  failed: 31,
+  timed_out: 31,
+};
+
+const because = (reason: string | null | undefined): string => (reason ? `: ${brief(reason)}` : '');
+
+/** Agents created for a task have generated ids, so their profile is shown instead. */
+const agentName = (agent_id: string, profile_name: string | null): string =>
+  profile_name !== null && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(agent_id) ? `a ${profile_name}` : agent_id;
+
+/** The agent_turns, delegations and handoffs of a trajectory; none from a server that is older than them. */
+async function coordinationOf(cairn: Api, trajectory_id: string, depth: number, limit: number): Promise<TreeItem[]> {
+  const filter = { trajectory_id, limit: Math.min(limit, 100) };
+  try {
+    const [{ agent_turns }, { delegations }, { handoffs }] = await Promise.all([
+      cairn.agent_turns.list(filter),
+      cairn.delegations.list(filter),
+      cairn.handoffs.list(filter),
+    ]);
+    return [
+      ...handoffs.map(({ from_agent_id, to_agent_id, status, reason, handoff_id }) => ({
+        depth,
+        sign: ['⇄', 36] as const,
+        label: `${plain(from_agent_id)} hands over to ${plain(to_agent_id)}`,
+        details: [grey(`${status}${because(reason)}`)],
+        id: handoff_id,
+      })),
+      // A delegation with a trajectory of its own is drawn as that trajectory.
+      ...delegations
+        .filter(({ child_trajectory_id }) => child_trajectory_id === null)
+        .map(({ from_agent_id, to_agent_id, task_description, status, reason, delegation_id }) => ({
+          depth,
+          sign: ['⇢', 35] as const,
+          label: `${from_agent_id === null ? '' : `${plain(from_agent_id)} → `}${plain(to_agent_id)}`,
+          details: [brief(task_description ?? ''), grey(`${status}${because(reason)}`)],
+          id: delegation_id,
+        })),
+      ...agent_turns.map(({ agent_id, profile_name, status, attempts, summary, error, agent_turn_id }) => ({
+        depth,
+        sign: ['⚙', 34] as const,
+        label: brief(agentName(agent_id, profile_name)),
+        details: [
+          color(STATUS_COLORS[status] ?? 90, status) +
+            grey(`${attempts > 1 ? `, ${attempts} attempts` : ''}${because(summary ?? error?.message)}`),
+        ],
+        id: agent_turn_id,
+      })),
+    ];
+  } catch (error) {
+    if (error instanceof CairnError && error.code === 'ROUTE_NOT_FOUND') return [];
+    throw error;
+  }
 }
 
-/** The lines of a tree; those of its runs come after what else a trajectory has itself, before the tasks below it. */
-async function treeLines(cairn: Api, nodes: readonly Node[], options: Shown): Promise<Line[]> {
-  const lines: Line[] = [];
+/** A trajectory with everything below it. Coordination and executions come before its subtasks. */
+async function trajectoryItems(cairn: Api, nodes: readonly Node[], limit: number): Promise<TreeItem[]> {
+  const items: TreeItem[] = [];
   let owner: Node | undefined;
   for (const [i, node] of nodes.entries()) {
-    lines.push({ depth: node.depth, text: describeNode(node, options.ids) });
+    items.push(nodeItem(node));
     if (node.kind === 'trajectory') owner = node;
     const next = nodes[i + 1];
     if (!owner || (next && next.kind !== 'trajectory')) continue;
-    for (const linesOf of [coordinationOf, executionsOf])
-      for (const line of await linesOf(cairn, owner.id, owner.depth + 1, options)) lines.push(line);
+    for (const itemsOf of [coordinationOf, executionsOf])
+      for (const item of await itemsOf(cairn, owner.id, owner.depth + 1, limit)) items.push(item);
   }
-  return lines;
+  return items;
 }
 
-interface Shown {
-  readonly ids: boolean;
-  readonly limit: number;
-}
-
-export interface TreeOptions extends Settings {
-  readonly ids?: boolean;
-  readonly limit: number;
-}
-
-/** The newest of the trajectories that are a part of none, in order. */
+/** The newest top-level trajectories, oldest first. */
 async function roots(cairn: Api, limit: number): Promise<{ ids: string[]; more: boolean }> {
   const { total } = await cairn.trajectories.list({ top_level: true, limit: 1 });
   const offset = Math.min(Math.max(0, total! - limit), 10_000);
@@ -66,25 +112,33 @@ async function roots(cairn: Api, limit: number): Promise<{ ids: string[]; more: 
   return { ids: page.trajectories.map(({ trajectory_id }) => trajectory_id), more: offset > 0 };
 }
 
-export async function tree(trajectory_id: string | undefined, options: TreeOptions): Promise<void> {
-  const shown = { ids: options.ids ?? false, limit: options.limit };
-  const print = (lines: readonly Line[]) => {
-    for (const line of draw(lines)) console.log(line);
+interface TreeFlags extends Settings {
+  readonly ids?: boolean;
+  readonly limit: number;
+}
+
+export async function tree(trajectory_id: string | undefined, flags: TreeFlags): Promise<void> {
+  const { limit } = flags;
+  const print = (items: readonly TreeItem[]) => {
+    for (const line of drawTree(items, flags)) console.log(line);
   };
-  const show = async (cairn: Cairn): Promise<void> => {
-    const { ids, more } =
-      trajectory_id === undefined ? await roots(cairn, options.limit) : { ids: [trajectory_id], more: false };
-    const loose = trajectory_id === undefined ? await looseExecutions(cairn, options.limit) : [];
-    if (ids.length + loose.length === 0)
-      console.log('There is no trajectory yet. `cairn demo` fills a store with a run to look at.');
-    if (more) console.log(grey(`The newest ${options.limit}; --limit shows more.`));
-    for (const id of ids) {
-      if (readerGone.aborted) return;
-      const { nodes, truncated } = await cairn.trajectories.tree({ trajectory_id: id });
-      print(await treeLines(cairn, nodes, shown));
-      if (truncated) console.log(grey('… there is more than fits here'));
-    }
-    for (const execution of loose) print(await executionLines(cairn, execution, 0, shown.ids));
-  };
-  await withApi(options, show, { reads: true });
+  await withApi(
+    flags,
+    async (cairn) => {
+      const { ids, more } =
+        trajectory_id === undefined ? await roots(cairn, limit) : { ids: [trajectory_id], more: false };
+      const loose = trajectory_id === undefined ? await looseExecutions(cairn, limit) : [];
+      if (ids.length + loose.length === 0)
+        console.log('There is no trajectory yet. `cairn demo` fills a store with an example run.');
+      if (more) console.log(grey(`The newest ${limit}; --limit shows more.`));
+      for (const id of ids) {
+        if (readerGone.aborted) return;
+        const { nodes, truncated } = await cairn.trajectories.tree({ trajectory_id: id });
+        print(await trajectoryItems(cairn, nodes, limit));
+        if (truncated) console.log(grey('… the tree was cut off: too many entries for one answer'));
+      }
+      for (const execution of loose) print(await readExecution(cairn, execution, 0));
+    },
+    { reads: true },
+  );
 }

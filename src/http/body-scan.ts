@@ -1,4 +1,4 @@
-/** What a body holds, told from its structural bytes before it is parsed: parsing millions of values takes seconds. */
+/** Counts the values and levels of a body by its structural bytes before it is parsed: parsing millions takes seconds. */
 import { MAX_DEPTH } from '../kernel/contract.js';
 import { CairnError, invalid } from '../kernel/index.js';
 
@@ -6,7 +6,7 @@ import { CairnError, invalid } from '../kernel/index.js';
 export const MAX_VALUES = 200_000;
 /** Members of the body itself: no operation takes as many fields. */
 const MAX_FIELDS = 1000;
-/** A body may be a few levels deeper than a value in it. */
+/** Levels that a body may have above a value in it. */
 const ENVELOPE_DEPTH = 8;
 
 const SPACE = 0x20;
@@ -21,23 +21,23 @@ const BRACE = 0x20;
 const OPENS = 0x7b;
 const CLOSES = 0x7d;
 
-/** Reads a body by slices. Of one that is not valid JSON the figures mean little, and parsing refuses it. */
+/** Scans a body in slices. The counts of invalid JSON mean little; parsing refuses it. */
 export class BodyScan {
-  /** The first number literal that parsing would alter. */
+  /** The first number literal that parsing would change. */
   lossy: string | undefined;
   readonly #bytes: Uint8Array;
   #at = 0;
   #depth = 0;
   #values = 1;
   #fields = 0;
-  /** Whether a container has just been opened: closed at once, it holds no value. */
+  /** Whether the last token opened a container: closed at once, it holds no value. */
   #opened = false;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
   }
 
-  /** Reads on by about so many bytes; false at the end. Refuses what is too much to be parsed. */
+  /** Scans about `count` more bytes; false at the end. Refuses a body with too many values, levels or fields. */
   advance(count: number): boolean {
     const bytes = this.#bytes;
     const end = Math.min(bytes.length, this.#at + count);
@@ -49,17 +49,16 @@ export class BodyScan {
       else if ((byte | BRACE) === OPENS) this.#open();
       else if ((byte | BRACE) === CLOSES) this.#close();
       else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) at = this.#number(at);
-      // White space says nothing; a literal such as true is a value.
+      // Anything but white space is a value, such as the literal true.
       else if (byte <= SPACE) continue;
       this.#opened = (byte | BRACE) === OPENS;
     }
     this.#at = at;
     if (at < bytes.length) return true;
-    if (this.#fields >= MAX_FIELDS) {
+    if (this.#fields >= MAX_FIELDS)
       throw invalid(
         `the body has ${this.#fields + 1} fields: no operation takes more than a few dozen, see /openapi.json`,
       );
-    }
     return false;
   }
 
@@ -78,7 +77,7 @@ export class BodyScan {
     if (this.#opened) this.#values--;
   }
 
-  /** A comma stands before a value, and an opening bracket before the first of its container. */
+  /** A comma precedes a value, an opening bracket the first value of its container. */
   #count(): void {
     if (++this.#values <= MAX_VALUES) return;
     throw new CairnError(
@@ -105,7 +104,7 @@ export class BodyScan {
   }
 }
 
-/** Where the string that begins here has its last quote. */
+/** The position of the closing quote of the string that begins at `from`. */
 function endOfString(bytes: Uint8Array, from: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
     const byte = bytes[at]!;
@@ -117,11 +116,11 @@ function endOfString(bytes: Uint8Array, from: number): number {
 
 /** A double holds every number of 15 digits. */
 const SHORTEST_LOSSY = 16;
-/** Cheap to pass: only long digit runs and large exponents can be lossy, and few bodies have either. */
+/** A cheap test first: only long digit runs and large exponents can be lossy, and few bodies have either. */
 const SUSPICIOUS = /\d{16}|\d[eE][+-]?\d{3}|\d[\d.]{17}/;
 const WHOLE_NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** The first number literal that parsing would alter; of a text that is valid JSON. */
+/** The first number literal in valid JSON that parsing would change. */
 export function lossyNumber(text: string): string | undefined {
   if (!SUSPICIOUS.test(text)) return undefined;
   const scan = new BodyScan(Buffer.from(text));
@@ -129,17 +128,17 @@ export function lossyNumber(text: string): string | undefined {
   return scan.lossy;
 }
 
-/** A double holds a number if it prints it again, in as many digits as were sent or in its own shortest form. */
+/** A double holds a number if it prints the same number, with as many digits as were sent or in its shortest form. */
 function isLossy(token: string): boolean {
   const value = Number(token);
   if (!Number.isFinite(value)) return true;
-  const sent = plain(token);
+  const sent = normalized(token);
   const digits = Math.min(17, Math.max(1, sent.split('e')[0]!.length));
-  return sent !== plain(value.toPrecision(digits)) && sent !== plain(String(value));
+  return sent !== normalized(value.toPrecision(digits)) && sent !== normalized(String(value));
 }
 
-/** A number as its digits and an exponent, in one form: 1.50 and 15e-1 are the same. */
-function plain(number: string): string {
+/** A normal form of digits and exponent: 1.50 and 15e-1 are the same. */
+function normalized(number: string): string {
   const [mantissa, exponent = '0'] = number.toLowerCase().replace(/^-/, '').split('e');
   const [whole, fraction = ''] = mantissa!.split('.');
   const digits = `${whole}${fraction}`.replace(/^0+/, '');

@@ -1,3 +1,3 @@
-/** Where a server listens unless it is told otherwise. Apart, so that who asks does not load a server. */
+/** The default address of a server. A file of its own: the CLI reads it without loading a server. */
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;

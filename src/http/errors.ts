@@ -1,11 +1,11 @@
-/** How failures are answered: always `{code, message, details?}`, with the status that the code has. */
+/** Error answers: always `{code, message, details?}`, with the status of the code. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { CairnError, invalid } from '../kernel/index.js';
 import { tooLarge } from './unread-body.js';
 
-/** What the HTTP library refuses by itself, in our words. */
+/** Errors of the HTTP framework as errors of Cairn. */
 function translate(error: FastifyError, limit: number | undefined): CairnError | undefined {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -14,17 +14,17 @@ function translate(error: FastifyError, limit: number | undefined): CairnError |
     case 'FST_ERR_CTP_EMPTY_TYPE':
       return new CairnError('UNSUPPORTED_MEDIA_TYPE', 'send the body as application/json');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new CairnError('INVALID_JSON', 'the body is not as long as Content-Length says');
+      return new CairnError('INVALID_JSON', 'the length of the body differs from Content-Length');
     case 'FST_ERR_BAD_URL':
       return invalid('the path is not a valid URL');
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return invalid('the path holds an id that is longer than any id is');
+      return invalid('an id in the path is longer than ids can be');
     default:
       return undefined;
   }
 }
 
-/** Answers hold what their caller may read: no cache keeps them, and no browser takes them for something else. */
+/** Answers are for their caller only: no cache may keep them, and no browser may guess another type. */
 export function protect({ raw }: FastifyReply): void {
   raw.setHeader('x-content-type-options', 'nosniff');
   raw.setHeader('cache-control', 'no-store');
@@ -34,9 +34,9 @@ export function errorHandler(log: (line: string) => void) {
   return (error: FastifyError | CairnError, request: FastifyRequest, reply: FastifyReply) => {
     const known = error instanceof CairnError ? error : translate(error, request.routeOptions?.bodyLimit);
     const answer =
-      known ?? new CairnError('INTERNAL', `a defect in Cairn: the log has the details under request ${request.id}`);
+      known ?? new CairnError('INTERNAL', `internal error: the log has the details under request ${request.id}`);
     if (answer.status >= 500) {
-      // A stack tells of a defect; a database that is away, or a server that stops, is told in a line.
+      // A stack trace for a defect; one line for an unreachable database or a stopping server.
       const reason = answer.status === 500 ? (error.stack ?? error.message) : answer.message;
       log(`request ${request.id} ${request.method} ${request.routeOptions.url ?? ''} failed: ${reason}`);
     }
@@ -47,7 +47,7 @@ export function errorHandler(log: (line: string) => void) {
   };
 }
 
-/** What is not HTTP, or has too much of a head, never becomes a request: it is answered on its socket, which then closes. */
+/** Input that is not HTTP, or has too large a head, never becomes a request: it is answered on its socket, which closes. */
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

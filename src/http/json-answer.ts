@@ -1,8 +1,8 @@
-/** Answers as JSON: a long one is written in pieces, between which other requests have their turn. */
+/** Answers as JSON: a long one is written in pieces, with a cooperative yield between them. */
 import { Readable } from 'node:stream';
 import { nextTurn } from '../kernel/index.js';
 
-/** About as many characters at a time. */
+/** Characters of a piece, about. */
 const PIECE = 256 * 1024;
 
 /** The text of a short answer, or a stream of the pieces of a long one. */
@@ -21,7 +21,7 @@ async function* textsOf(value: unknown): AsyncGenerator<string> {
   yield text;
 }
 
-/** Pieces that are JSON together: whole values where they are short, and the members of long ones one by one. */
+/** The JSON of a value in pieces: a short value whole, a long one member by member. */
 function* piecesOf(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null || roomLeft(value, PIECE) >= 0) {
     yield JSON.stringify(value);
@@ -48,7 +48,7 @@ function* piecesOf(value: unknown): Generator<string> {
   yield '}';
 }
 
-/** What is left of so many characters when a value is written, about; below zero it stops to look. */
+/** The rest of `room` characters after a value is written, about; stops below zero. */
 function roomLeft(value: unknown, room: number): number {
   if (typeof value === 'string') return room - value.length - 2;
   if (typeof value !== 'object' || value === null) return room - 8;

@@ -1,4 +1,4 @@
-/** Figures for Prometheus: requests by operation and status, their time, and what the store says of itself. */
+/** Metrics for Prometheus: requests by operation and status, their duration, and the figures of the store. */
 
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 

@@ -1,7 +1,7 @@
-/** The API reference: one page made from the table, which loads nothing from anywhere. */
+/** The API reference: one self-contained page, generated from the table. */
 import { z } from 'zod';
 import { allOperations, type NamedOperation } from '../api/contract.js';
-import { namesProject, pathParameters, restGoesTo, waysTo } from '../engine/contract.js';
+import { pathParameters, restGoesTo, waysTo } from '../engine/contract.js';
 import { inputSchemaOf } from '../engine/index.js';
 import { errorCodes } from '../kernel/index.js';
 
@@ -28,7 +28,7 @@ function typeName(schema: Schema): string {
 }
 
 function fields(operation: NamedOperation, inPath: readonly string[], rest: string): string {
-  // A query cannot say null.
+  // A query cannot express null.
   const schema =
     rest === 'body'
       ? inputSchemaOf(operation)
@@ -49,15 +49,15 @@ function outputs(operation: NamedOperation): string {
   const { properties } = z.toJSONSchema(operation.output, { io: 'output', unrepresentable: 'any' }) as {
     properties?: Record<string, Schema>;
   };
-  if (!properties) return operation.status === 204 ? '<p>Answers 204, without a body.</p>' : '';
+  if (!properties) return operation.status === 204 ? '<p>Answers 204 without a body.</p>' : '';
   const list = Object.entries(properties).map(
     ([name, property]) => `<code title="${escapeHtml(property.description ?? '')}">${escapeHtml(name)}</code>`,
   );
   return `<p>Answers ${operation.status ?? 200}${operation.stream ? ' with a stream' : ''}: ${list.join(', ')}</p>`;
 }
 
-/** A command to paste: on the open loopback it works as it stands. */
-export function curlOf(operation: NamedOperation, base: string): string {
+/** An example command; without keys it works as it is. */
+function curlOf(operation: NamedOperation, base: string): string {
   const inPath = pathParameters(operation.path);
   const rest = Object.entries(operation.example).filter(([name]) => !inPath.includes(name));
   let path = operation.path.replace('{project_id}', 'default');
@@ -76,7 +76,7 @@ export function curlOf(operation: NamedOperation, base: string): string {
   return `curl ${method}${/[?&]/.test(target) ? `'${target}'` : target}${body}`;
 }
 
-/** Where the page was asked for, as the examples name it. Replaced when a page is sent. */
+/** Placeholder for the address of the server, replaced when a page is sent. */
 const BASE = 'http://cairn.invalid';
 
 function section(operation: NamedOperation): string {
@@ -86,7 +86,7 @@ function section(operation: NamedOperation): string {
     .map(({ method, path }) => `${method === operation.method ? '' : `${method} `}<code>${escapeHtml(path)}</code>`);
   return `<section id="${operation.name}"><h3><span class="m ${operation.method}">${operation.method}</span> <code>${escapeHtml(operation.path)}</code></h3>
 <p>${escapeHtml(operation.summary)} <small>${operation.name} · role ${operation.access}${operation.event ? ` · event ${escapeHtml(operation.event)}` : ''}</small></p>
-${also.length > 0 ? `<p>The same at ${also.join(', ')}.</p>\n` : ''}${fields(operation, inPath, restGoesTo(operation.method))}${outputs(operation)}
+${also.length > 0 ? `<p>Also at ${also.join(', ')}.</p>\n` : ''}${fields(operation, inPath, restGoesTo(operation.method))}${outputs(operation)}
 <pre>${escapeHtml(curlOf(operation, BASE))}</pre></section>`;
 }
 
@@ -103,7 +103,7 @@ td b{color:#c33}.m{font:600 12px ui-monospace,monospace;padding:.15rem .45rem;bo
 .POST{background:#2a7d46}.PUT,.PATCH{background:#a56a13}.DELETE{background:#b3383a}.GET{background:#2b6cb0}
 @media(max-width:50rem){body{display:block}nav{position:static;height:auto;border:0}}`;
 
-/** The page with the address that its reader uses, such as `http://127.0.0.1:9000`. */
+/** The page with the address that its reader used, such as `http://127.0.0.1:9000`. */
 export const pageAt = (page: string, base: string): string => page.replaceAll(BASE, escapeHtml(base));
 
 export function referencePage(version: string, table: readonly NamedOperation[] = allOperations): string {
@@ -120,10 +120,8 @@ export function referencePage(version: string, table: readonly NamedOperation[] 
 <title>Cairn ${escapeHtml(version)}: API reference</title><style>${STYLE}</style></head><body>
 <nav><strong>Cairn ${escapeHtml(version)}</strong><a href="/openapi.json">openapi.json</a>${links.join('')}<b>errors</b><a href="#errors">all codes</a></nav>
 <main><h1>API reference</h1>
-<p>With keys in the store, send <code>Authorization: Bearer &lt;key&gt;</code> or <code>X-API-Key</code>. In a path, <code>{project_id}</code> is your tenant${
-    table.some(({ path }) => namesProject(path)) ? ' (<code>default</code> without keys)' : ''
-  }. Every write takes an <code>Idempotency-Key</code> header. Required inputs are marked *.</p>
+<p>Once the store has keys, send <code>Authorization: Bearer &lt;key&gt;</code> or <code>X-API-Key</code>. In a path, <code>{project_id}</code> is your tenant (<code>default</code> without keys). Every write takes an <code>Idempotency-Key</code> header. Required inputs are marked *.</p>
 ${table.map(section).join('\n')}
-<section id="errors"><h2>Errors</h2><p>Always <code>{"code", "message", "details"?}</code>.</p><table>${codes.join('')}</table></section>
+<section id="errors"><h2>Errors</h2><p>Every error answer is <code>{"code", "message", "details"?}</code>.</p><table>${codes.join('')}</table></section>
 </main></body></html>`;
 }

@@ -1,10 +1,10 @@
-/** The routes that a table of operations makes, and which methods a path takes. */
+/** The routes of the table of operations, and the methods of a path. */
 import type { NamedOperation } from '../api/contract.js';
 import { type Method, waysTo } from '../engine/contract.js';
 
 export interface Route {
   readonly method: Method;
-  /** As the router writes it: `/cards/:card_id`. */
+  /** In the syntax of the router: `/cards/:card_id`. */
   readonly url: string;
   readonly operation: NamedOperation;
 }
@@ -15,12 +15,12 @@ export const routesOf = (operations: readonly NamedOperation[]): Route[] =>
     waysTo(operation).map(({ method, path }) => ({
       method,
       url: path.replace(/\{(\w+)\}/g, ':$1'),
-      // Where its input travels follows from the method by which it is reached.
+      // The method of the route decides whether input is in the query or in the body.
       operation: { ...operation, method },
     })),
   );
 
-/** Of a path as it was asked for, the methods that some route or page has there. */
+/** Finds the methods that routes and pages have at the path of a request. */
 export function methodsAt(
   routes: readonly Pick<Route, 'method' | 'url'>[],
   pages: readonly string[],

@@ -1,24 +1,21 @@
-/** Puts a store behind an HTTP server: what `cairn serve` runs, and what tests start. */
+/** A store behind an HTTP server: `cairn serve`. */
 import { Store, type StoreOptions } from '../api/index.js';
 import { CairnError } from '../kernel/index.js';
 import { version } from '../kernel/node.js';
 import { loadTokenizer } from '../text/index.js';
 import { isLoopback } from './access.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from './contract.js';
-import { createServer } from './server.js';
+import { createServer, type ServerOptions } from './server.js';
 
-export interface ServeOptions extends StoreOptions {
+interface ServeOptions extends StoreOptions, Omit<ServerOptions, 'version'> {
   readonly host?: string;
   readonly port?: number;
-  readonly max_body_bytes?: number;
-  readonly wrong_keys_per_minute?: number;
-  readonly log?: (line: string) => void;
 }
 
-export interface Serving {
+interface Serving {
   readonly url: string;
   readonly location: string;
-  /** Whether anyone local is served, since the store has no keys. */
+  /** Whether local clients are served without a key, since the store has none. */
   readonly open: boolean;
   close(): Promise<void>;
 }
@@ -28,19 +25,18 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const store = await Store.open(rest);
   try {
     const open = !(await store.hasKeys());
-    if (open && !isLoopback(host)) {
+    if (open && !isLoopback(host))
       throw new CairnError(
         'FORBIDDEN',
         `refusing to serve ${host} without keys, since anyone could read and write: run \`cairn keys create --role admin\` first`,
       );
-    }
     const server = createServer(store, {
       version,
       ...(max_body_bytes === undefined ? {} : { max_body_bytes }),
       ...(wrong_keys_per_minute === undefined ? {} : { wrong_keys_per_minute }),
       ...(log ? { log } : {}),
     });
-    // Before the first request: to load it holds the event loop for a sixth of a second.
+    // Before the first request: loading it blocks the event loop for a sixth of a second.
     await loadTokenizer();
     const bound = await server.listen({ host, port });
     const close = async () => {

@@ -1,11 +1,11 @@
-/** The HTTP server: a loop over the table of operations, on an Api; plus health, metrics and the reference page. */
+/** The HTTP server: the operations of the table as routes; plus health, metrics and the reference page. */
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { allOperations } from '../api/contract.js';
 import { type AnyMethod, type ApiByName, type Host, openapiSteps } from '../api/index.js';
 import { type Caller, restGoesTo } from '../engine/contract.js';
 import { CairnError, clockWarning, inSteps, invalid, turnShare } from '../kernel/index.js';
-import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseStrangers } from './access.js';
+import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseForeignSites } from './access.js';
 import { isLarge, parseBody } from './body.js';
 import { watchClock } from './clock-watch.js';
 import { errorHandler, protect, refuseMalformed } from './errors.js';
@@ -22,24 +22,24 @@ import { WrongKeys } from './wrong-keys.js';
 export interface ServerOptions {
   readonly version: string;
   readonly max_body_bytes?: number;
-  /** Wrong keys of a client that are answered without delay; 0 for no limit; default: 10. */
+  /** Wrong keys per client and minute that are answered without delay; 0: no limit; default: 10. */
   readonly wrong_keys_per_minute?: number;
   readonly log?: (line: string) => void;
 }
 
-export interface CairnServer {
-  /** Gives the port that it listens on. */
+interface CairnServer {
+  /** Resolves to the bound port. */
   listen(address: { host: string; port: number }): Promise<number>;
-  /** Ends streams, finishes what is under way, takes nothing new. */
+  /** Ends streams, finishes running requests and accepts no new ones. */
   close(): Promise<void>;
   readonly app: FastifyInstance;
 }
 
 const WRONG_KEYS_PER_MINUTE = 10;
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** How much more a body that carries a whole state may have. */
+/** Factor for the body of an operation that takes a whole state. */
 const LARGE = 8;
-/** How long a closing server waits for requests under way; less than the 10 s after which Docker kills. */
+/** How long a closing server waits for running requests: less than the 10 s after which Docker kills. */
 const GRACE_MS = 8000;
 
 const routes = routesOf(allOperations);
@@ -55,7 +55,7 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     log,
     stopping: stopping.signal,
   });
-  const enter: Enter = (request) => callerOf(host, request, wrong);
+  const authenticate: Authenticate = (request) => callerOf(host, request, wrong);
   const app = Fastify({
     logger: false,
     bodyLimit: limit,
@@ -84,13 +84,12 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
   holdExpecting(app.server);
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler(notFound);
-  // Hooks that every request passes call back: a promise for each would cost more than what they do.
+  // Hooks with callbacks: a promise per request would cost more than the hooks themselves.
   app.addHook('onRequest', (_request, reply, done) => {
     protect(reply);
-    if (!stopping.signal.aborted) return done();
-    done(isStopping());
+    done(stopping.signal.aborted ? shuttingDown() : undefined);
   });
-  // A connection that becomes idle after the closing began would be waited for until its keep-alive is over.
+  // A connection that becomes idle while the server closes would hold it up until its keep-alive timeout.
   app.addHook('onSend', (request, reply, payload, done) => {
     const send = () => {
       if (stopping.signal.aborted) reply.header('connection', 'close');
@@ -107,13 +106,13 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
       done(error as Error);
     }
   });
-  const silent = connectionsWithoutRequest(app);
+  const unused = connectionsWithoutRequest(app);
   for (const route of routes) {
     const bodyLimit = route.operation.large ? limit * LARGE : limit;
-    addRoute(app, { host, enter, metrics, stopping: stopping.signal }, route, bodyLimit);
+    addRoute(app, { host, authenticate, metrics, stopping: stopping.signal }, route, bodyLimit);
   }
   const figures = () => ({ ...host.figures(), wrong_keys: wrong.total });
-  addPages(app, host, options.version, enter, () => metrics.render(figures()));
+  addPages(app, host, options.version, authenticate, () => metrics.render(figures()));
   let clock: { stop(): void } | undefined;
   return {
     app,
@@ -124,28 +123,28 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
       return typeof bound === 'object' && bound ? bound.port : address.port;
     },
     close: async () => {
-      stopping.abort(isStopping());
+      stopping.abort(shuttingDown());
       clock?.stop();
-      for (const socket of silent) socket.destroy();
-      // Whoever sent half a body, or does not take its answer, must not keep the server from ending.
+      for (const socket of unused) socket.destroy();
+      // A client that sent half a body, or does not read its answer, must not keep the server open.
       const timer = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
       await app.close().finally(() => clearTimeout(timer));
     },
   };
 }
 
-const isStopping = (): CairnError =>
+const shuttingDown = (): CairnError =>
   new CairnError('SHUTTING_DOWN', 'the server is stopping: connect to another or try again');
 
-/** Connections on which no request came yet. Clients open them ahead of need; Node does not count them as idle. */
+/** Connections without a request yet. Clients open them in advance; Node does not count them as idle. */
 function connectionsWithoutRequest(app: FastifyInstance): ReadonlySet<Socket> {
-  const silent = new Set<Socket>();
+  const unused = new Set<Socket>();
   app.server.on('connection', (socket: Socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
   });
-  app.server.on('request', ({ socket }: { socket: Socket }) => silent.delete(socket));
-  return silent;
+  app.server.on('request', ({ socket }: { socket: Socket }) => unused.delete(socket));
+  return unused;
 }
 
 declare module 'fastify' {
@@ -154,19 +153,18 @@ declare module 'fastify' {
   }
 }
 
-/** Lets a request in, or refuses it. */
-type Enter = (request: FastifyRequest) => Promise<Caller>;
+type Authenticate = (request: FastifyRequest) => Promise<Caller>;
 
-interface Answering {
+interface RouteContext {
   readonly host: Host;
-  readonly enter: Enter;
+  readonly authenticate: Authenticate;
   readonly metrics: Metrics;
   readonly stopping: AbortSignal;
 }
 
 function addRoute(
   app: FastifyInstance,
-  { host, enter, metrics, stopping }: Answering,
+  { host, authenticate, metrics, stopping }: RouteContext,
   { method, url, operation }: Route,
   bodyLimit: number,
 ): void {
@@ -176,22 +174,20 @@ function addRoute(
     const { project_id: _, ...path } = request.params as Record<string, string>;
     const body = (request.body ?? {}) as Record<string, unknown>;
     const query = readQuery(request.query as Record<string, unknown>);
-    // A DELETE may carry its input in a body as well; anything else that travels in the wrong place is refused by name.
+    // A DELETE may have its input in a body as well; the operation refuses any other misplaced input by name.
     const rest = takesQuery ? { ...query, ...body } : { ...body, ...query };
-    for (const name of Object.keys(path)) {
-      if (Object.hasOwn(rest, name) && rest[name] !== path[name]) {
-        throw invalid(`${name} is in the path already, and differs`);
-      }
-    }
+    for (const name of Object.keys(path))
+      if (Object.hasOwn(rest, name) && rest[name] !== path[name])
+        throw invalid(`${name} must equal the ${name} in the path, or be left out`);
     return { ...rest, ...path };
   };
   app.route({
     method,
     url,
     bodyLimit,
-    // Before the body is read: a stranger's megabytes are not worth parsing.
+    // Before the body is read: an unauthenticated body is not worth parsing.
     onRequest: async (request) => {
-      request.caller = await enter(request);
+      request.caller = await authenticate(request);
       checkTenant(request.caller, request);
     },
     onResponse: (_request, reply, done) => {
@@ -202,13 +198,10 @@ function addRoute(
       const api = host.api(request.caller!) as unknown as ApiByName;
       const run = api[operation.group]![operation.verb]!;
       const input = inputOf(request);
-      if (operation.stream)
-        return sendStream(
-          reply,
-          operation.frames!,
-          (signal) => whileValid(host, request, follow(run, input, request, signal)),
-          stopping,
-        );
+      if (operation.stream) {
+        const open = (signal: AbortSignal) => whileValid(host, request, follow(run, input, request, signal));
+        return sendStream(reply, operation.frames!, open, stopping);
+      }
       const options = isLarge(request.raw) ? { ...optionsOf(request), owned: true } : optionsOf(request);
       const answer = operation.waits
         ? await untilGone(reply, stopping, (signal) => run(input, { ...options, signal }) as Promise<unknown>)
@@ -222,16 +215,15 @@ function addRoute(
 }
 
 function follow(method: AnyMethod, input: Record<string, unknown>, request: FastifyRequest, signal: AbortSignal) {
-  // A browser that reconnects sends the old URL again, with the newer position in this header.
+  // A browser reconnects with the old URL and the newer position in this header.
   const last = request.headers['last-event-id'];
   const resumed = typeof last === 'string' ? { ...input, after: last } : input;
   return method(resumed, { ...optionsOf(request), signal }) as AsyncIterable<unknown>;
 }
 
-/** How long a stream may go on unasked. */
 const CHECK_KEY_MS = 1000;
 
-/** Passes a stream on as long as its key is good: one that is revoked meanwhile sees no more of it. */
+/** Passes a stream on while its key is valid: a revoked key ends it. */
 async function* whileValid(
   host: Host,
   request: FastifyRequest,
@@ -247,19 +239,24 @@ async function* whileValid(
   }
 }
 
-function addPages(app: FastifyInstance, host: Host, version: string, enter: Enter, figures: () => string): void {
-  // Made when they are first asked for: making them takes as long as the rest of a start.
+function addPages(
+  app: FastifyInstance,
+  host: Host,
+  version: string,
+  authenticate: Authenticate,
+  figures: () => string,
+): void {
+  // Built on first request: building them takes as long as the rest of a start.
   let description: Promise<string> | undefined;
   let page: string | undefined;
-  // Figures are of all tenants together: they are for who runs the server, and no tenant's admin but the default one's.
-  const operator = async (request: FastifyRequest) => {
-    const { tenant_id, role, agent_id } = await enter(request);
-    if (tenant_id !== OPEN_CALLER.tenant_id || role !== 'admin' || agent_id !== null) {
+  // Metrics cover all tenants, so they are for the operator: an admin of the default tenant.
+  const requireOperator = async (request: FastifyRequest) => {
+    const { tenant_id, role, agent_id } = await authenticate(request);
+    if (tenant_id !== OPEN_CALLER.tenant_id || role !== 'admin' || agent_id !== null)
       throw new CairnError(
         'FORBIDDEN',
         `metrics cover all tenants: they need a key of the tenant \`${OPEN_CALLER.tenant_id}\` with the role admin and without an agent`,
       );
-    }
   };
   app.get('/', { onRequest: localUnlessKeys(host) }, (request, reply) =>
     reply
@@ -277,17 +274,17 @@ function addPages(app: FastifyInstance, host: Host, version: string, enter: Ente
     const warnings = clock_ahead_ms > 0 ? { warnings: [clockWarning(clock_ahead_ms)] } : {};
     return reply.send({ status: 'ready', ...warnings });
   });
-  app.get('/metrics', { onRequest: operator }, (_request, reply) =>
+  app.get('/metrics', { onRequest: requireOperator }, (_request, reply) =>
     reply.type('text/plain; version=0.0.4; charset=utf-8').send(figures()),
   );
 }
 
-/** The description of the API holds no data: with keys in place anyone may read it. */
+/** The description of the API contains no data: once the store has keys, any client may read it. */
 const localUnlessKeys = (host: Host) => async (request: FastifyRequest) => {
-  if (!(await host.hasKeys())) refuseStrangers(request);
+  if (!(await host.hasKeys())) refuseForeignSites(request);
 };
 
-/** The address that the client used, which behind a proxy is not the one that the server listens on. */
+/** The address that the client used: behind a proxy it differs from the one that the server listens on. */
 function baseOf({ headers, socket }: FastifyRequest): string {
   const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
   const named = /^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(headers.host ?? '');

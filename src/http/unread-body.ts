@@ -1,21 +1,21 @@
 /**
- * Requests that are answered before their body has come in, such as one that is too large. A client that is still sending when
- * the connection closes sees a broken pipe and never the answer, so the rest is read and dropped first, up to a bound.
+ * Requests that are answered before their body has arrived, such as a body that is too large. A client that is still sending
+ * when the connection closes sees a broken pipe and never the answer, so the rest is read and dropped first, up to a bound.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CairnError } from '../kernel/index.js';
 
-/** How much of a refused body is read, and for how long, before the answer goes out all the same. */
+/** How much of a refused body is read, and for how long, before the answer is sent anyway. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
 const DRAIN_MS = 10_000;
-/** How long a connection that is closed under a sender still takes what it sends, so that it reads its answer. */
+/** How long a closing connection still reads, so that a client that is sending can read its answer. */
 const LINGER_MS = 5000;
 
-/** Requests with `Expect: 100-continue` that were not told to go on: their body will not come. */
+/** Requests with `Expect: 100-continue` that got no 100: their body will not come. */
 const held = new WeakSet<IncomingMessage>();
 
-/** Leaves it to the route whether a client that asks first may send its body. */
+/** Lets the route decide on `Expect: 100-continue`. */
 export function holdExpecting(server: Server): void {
   server.on('checkContinue', (request, response) => {
     held.add(request);
@@ -23,7 +23,7 @@ export function holdExpecting(server: Server): void {
   });
 }
 
-/** Refuses a body by its announced length; tells a client that asked first to go on. */
+/** Refuses a body by its Content-Length; answers `Expect: 100-continue` with 100. */
 export function admitBody(request: FastifyRequest, reply: FastifyReply): void {
   const limit = request.routeOptions.bodyLimit;
   if (Number(request.headers['content-length']) > limit) throw tooLarge(limit);
@@ -36,13 +36,13 @@ export const tooLarge = (limit: number | undefined): CairnError =>
 const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
-/** Whether an answer would go out while its request is still coming in. */
+/** Whether the answer would be sent while the request is still arriving. */
 export const isUnread = (request: IncomingMessage): boolean => !request.complete && announcesBody(request);
 
-/** Reads the rest of a body and drops it; of one that does not end, closes the connection behind the answer. */
+/** Reads and drops the rest of a body; closes the connection after the answer if the body does not end. */
 export async function drainBody(request: IncomingMessage, reply: FastifyReply): Promise<void> {
   if (held.has(request) || !(await isDrained(request))) closeLingering(request, reply);
-  // What the framework says of every body that it could not parse, though it is here.
+  // The framework sets `connection: close` for every body that it could not parse, even a complete one.
   else if (request.complete) reply.removeHeader('connection');
 }
 
@@ -64,11 +64,11 @@ function isDrained(request: IncomingMessage): Promise<boolean> {
   });
 }
 
-/** The answer, then the end of what is sent; what comes in is dropped until the client has seen both. */
+/** Sends the answer and a FIN, then drops input until the client has closed. */
 function closeLingering(request: IncomingMessage, reply: FastifyReply): void {
   const { socket } = request;
   reply.header('connection', 'close');
-  // Node closes both directions at once behind such an answer.
+  // Node would close both directions at once after such an answer.
   socket.destroySoon = () => {
     socket.end();
     request.resume();

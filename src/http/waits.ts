@@ -1,8 +1,8 @@
-/** Calls that wait: ended when nobody is left to answer, or when the server stops. */
+/** Long-polling calls: they end with their client or with the server. */
 import type { FastifyReply } from 'fastify';
 import { anySignal } from '../kernel/index.js';
 
-/** Runs a call with a signal that is given when the client goes away before it was answered, or the server stops. */
+/** Runs a call with a signal that aborts when the client disconnects or the server stops. */
 export async function untilGone<T>(
   reply: FastifyReply,
   stopping: AbortSignal,
@@ -14,7 +14,7 @@ export async function untilGone<T>(
   try {
     return await run(anySignal([gone.signal, stopping]));
   } catch (error) {
-    // Whatever it was, nobody hears it.
+    // The client is gone, so the error has no reader.
     if (gone.signal.aborted) return undefined;
     throw error;
   } finally {

@@ -1,32 +1,32 @@
 /**
- * Clients that send wrong keys: logged, and answered ever later. A key has 256 random bits, so guessing it is hopeless at any
- * rate; what this keeps small is the load and the log. A good key is checked first and never held up, also from an address
- * that a guesser shares: nobody can lock out another.
+ * Rate limit for wrong keys: they are logged and answered with a growing delay. A key has 256 random bits and cannot be
+ * guessed; this limits load and log. A valid key is checked first and never delayed, even from the same address, so no
+ * client can lock out another.
  */
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { anySignal, CairnError } from '../kernel/index.js';
 
-/** A client is forgotten after so long without a wrong key. */
+/** A client is forgotten this long after its last wrong key. */
 const MINUTE_MS = 60_000;
-/** Beyond what is free, one wrong key of a client is answered in this time. */
+/** Beyond the limit, one wrong key of a client is answered per this time. */
 const PAUSE_MS = 250;
-/** How many of a client's wait at most: further ones are refused at once. */
+/** Delayed answers per client; further requests are refused at once. */
 const MAX_WAITING = 8;
-/** Clients that are remembered, the latest. */
+/** The most recent clients are remembered. */
 const MAX_CLIENTS = 10_000;
 
-interface Seen {
+interface Client {
   count: number;
   waiting: number;
   last: number;
-  /** When the next of its wrong keys may be answered. */
+  /** When its next wrong key may be answered. */
   free_at: number;
 }
 
-export interface WrongKeysOptions {
-  /** Wrong keys of a client that are answered at once; 0 for all of them. */
+interface WrongKeysOptions {
+  /** Wrong keys per client that are answered without delay; 0: no limit. */
   readonly per_minute: number;
   readonly log: (line: string) => void;
   readonly stopping: AbortSignal;
@@ -34,7 +34,7 @@ export interface WrongKeysOptions {
 
 export class WrongKeys {
   readonly #options: WrongKeysOptions;
-  readonly #clients = new Map<string, Seen>();
+  readonly #clients = new Map<string, Client>();
   #total = 0;
 
   constructor(options: WrongKeysOptions) {
@@ -45,58 +45,58 @@ export class WrongKeys {
     return this.#total;
   }
 
-  /** Logs a wrong key and waits as long as its sender has to; refuses one of too many at once. */
-  async note(request: FastifyRequest): Promise<void> {
+  /** Logs a wrong key and waits for its delay; throws if too many already wait. */
+  async record(request: FastifyRequest): Promise<void> {
     const { per_minute, log, stopping } = this.#options;
-    const client = clientOf(request.socket.remoteAddress);
+    const address = clientOf(request.socket.remoteAddress);
     const now = performance.now();
-    const seen = this.#seen(client, now);
-    seen.count++;
+    const client = this.#client(address, now);
+    client.count++;
     this.#total++;
-    const limited = per_minute > 0 && seen.count > per_minute;
-    // A flood is logged when it has doubled.
-    if (!limited || Number.isInteger(Math.log2(seen.count)))
+    const limited = per_minute > 0 && client.count > per_minute;
+    // A flood is logged each time it has doubled.
+    if (!limited || Number.isInteger(Math.log2(client.count)))
       log(
-        `wrong key from ${client} for ${request.method} ${request.routeOptions.url ?? ''} (${seen.count} within a minute)`,
+        `wrong key from ${address} for ${request.method} ${request.routeOptions.url ?? ''} (${client.count} within a minute)`,
       );
     if (!limited) return;
-    if (seen.waiting >= MAX_WAITING) {
-      const retry_after_s = Math.ceil((seen.free_at - now) / 1000);
+    if (client.waiting >= MAX_WAITING) {
+      const retry_after_s = Math.ceil((client.free_at - now) / 1000);
       throw new CairnError(
         'TOO_MANY_ATTEMPTS',
-        `${seen.count} wrong keys came from this address within a minute: check the key, and try again in ${retry_after_s} s`,
+        `${client.count} wrong keys came from this address within a minute: check the key and try again in ${retry_after_s} s`,
         { retry_after_s },
       );
     }
-    seen.waiting++;
-    seen.free_at = Math.max(now, seen.free_at) + PAUSE_MS;
-    const left = new AbortController();
-    const leave = () => left.abort();
+    client.waiting++;
+    client.free_at = Math.max(now, client.free_at) + PAUSE_MS;
+    const gone = new AbortController();
+    const leave = () => gone.abort();
     request.socket.once('close', leave);
     try {
-      await sleep(seen.free_at - now, undefined, { signal: anySignal([left.signal, stopping]) });
+      await sleep(client.free_at - now, undefined, { signal: anySignal([gone.signal, stopping]) });
     } catch {
-      // Its sender has gone, or the server stops: nobody is left to be slowed down.
+      // The client has disconnected, or the server stops: no answer to delay.
     } finally {
       request.socket.off('close', leave);
-      seen.waiting--;
+      client.waiting--;
     }
   }
 
-  #seen(client: string, now: number): Seen {
-    let seen = this.#clients.get(client);
-    if (!seen || (now - seen.last > MINUTE_MS && seen.waiting === 0))
-      seen = { count: 0, waiting: 0, last: now, free_at: now };
-    seen.last = now;
-    // The latest is the last, so that the first is the one to forget.
-    this.#clients.delete(client);
-    this.#clients.set(client, seen);
+  #client(address: string, now: number): Client {
+    let client = this.#clients.get(address);
+    if (!client || (now - client.last > MINUTE_MS && client.waiting === 0))
+      client = { count: 0, waiting: 0, last: now, free_at: now };
+    client.last = now;
+    // Moves it to the end: the first entry is the one to forget.
+    this.#clients.delete(address);
+    this.#clients.set(address, client);
     if (this.#clients.size > MAX_CLIENTS) this.#clients.delete(this.#clients.keys().next().value!);
-    return seen;
+    return client;
   }
 }
 
-/** Who an address belongs to: with IPv6 one client has a whole /64. Forwarded addresses are not believed: anyone can send them. */
+/** The client of an address: an IPv6 client owns a whole /64. Forwarded addresses are ignored, since any client can send them. */
 export function clientOf(address: string | undefined): string {
   const plain = address?.replace(/^::ffff:(?=\d+\.)/i, '');
   if (plain === undefined) return 'unknown';

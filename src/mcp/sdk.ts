@@ -1,4 +1,4 @@
-/** The official SDK, from where the build puts it: dist/vendor (ADR 18). */
+/** The official MCP SDK. */
 import type * as SdkServer from '@modelcontextprotocol/server';
 import type * as SdkStdio from '@modelcontextprotocol/server/stdio';
 
@@ -12,13 +12,11 @@ export type {
 
 export type Sdk = typeof SdkServer & typeof SdkStdio;
 
-/** Loaded when a server starts: it takes a fifth of a second, which no other command should pay. */
+/** Loaded when a server starts: the SDK takes a fifth of a second, which no other command should pay. */
 export async function loadSdk(): Promise<Sdk> {
-  // Not literals: the folder is there only beside the build, and the compiler must not look for it.
-  const at = (file: string): string => new URL(`../vendor/modelcontextprotocol/server/${file}`, import.meta.url).href;
   const [server, stdio] = await Promise.all([
-    import(at('index.mjs')) as Promise<typeof SdkServer>,
-    import(at('stdio.mjs')) as Promise<typeof SdkStdio>,
+    import('@modelcontextprotocol/server'),
+    import('@modelcontextprotocol/server/stdio'),
   ]);
   return { ...server, ...stdio };
 }

@@ -1,24 +1,24 @@
-/** Writes captured states one after another, each as the child of the one written before, and keeps the first failure. */
+/** Writes checkpoints in order, each as the child of the one written before, and keeps the first error. */
 import type { Api } from '../api/index.js';
 import type { CheckpointMetadata, CheckpointReason, CheckpointSummary } from '../checkpoints/contract.js';
 
-/** Where checkpoints go: a store in this process or over HTTP. */
+/** The target of checkpoints: a store in this process or over HTTP. */
 export interface CheckpointSink {
   readonly checkpoints: Pick<Api['checkpoints'], 'create'>;
 }
 
-/** A state at a moment. Its parent is known when its turn comes, not before. */
-export type Capture = Omit<Parameters<Api['checkpoints']['create']>[0], 'parent_checkpoint_id' | 'root'> & {
+/** A checkpoint before it is written; its parent is known only then. */
+type PendingCheckpoint = Omit<Parameters<Api['checkpoints']['create']>[0], 'parent_checkpoint_id' | 'root'> & {
   readonly checkpoint_id: string;
   readonly metadata: CheckpointMetadata;
 };
 
-export interface QueueListeners {
+interface QueueListeners {
   readonly written: (summary: CheckpointSummary) => void;
-  readonly failed: (error: unknown, capture: Capture) => void;
+  readonly failed: (error: unknown, pending: PendingCheckpoint) => void;
 }
 
-/** However many there are: a store that is away may fail a long run at every step. */
+/** Keeps only the first error: an unreachable store may fail a long run at every step. */
 interface Failures {
   first?: unknown;
   count: number;
@@ -27,7 +27,7 @@ interface Failures {
 export class CheckpointQueue {
   readonly #sink: CheckpointSink;
   readonly #listeners: QueueListeners;
-  readonly #waiting: Capture[] = [];
+  readonly #waiting: PendingCheckpoint[] = [];
   #tail: Promise<unknown> = Promise.resolve();
   #failures: Failures = { count: 0 };
   #latest: string | undefined;
@@ -38,12 +38,11 @@ export class CheckpointQueue {
     this.#listeners = listeners;
   }
 
-  /** The last one that was written, or that the run was taken up from. */
+  /** The last checkpoint that was written, or that the run was resumed from. */
   get latest(): string | undefined {
     return this.#latest;
   }
 
-  /** How many are not written yet. */
   get length(): number {
     return this.#waiting.length;
   }
@@ -52,32 +51,32 @@ export class CheckpointQueue {
     return this.#waiting.some(({ metadata }) => metadata.checkpoint_reason === reason);
   }
 
-  /** Whether or not anybody awaits it, a failure is kept for `settled` and never an unhandled rejection. */
-  push(capture: Capture): Promise<CheckpointSummary> {
-    this.#waiting.push(capture);
-    const written = this.#tail.then(() => this.#write(capture));
+  /** A failure is kept for `settled` and is never an unhandled rejection, even if no caller awaits it. */
+  push(pending: PendingCheckpoint): Promise<CheckpointSummary> {
+    this.#waiting.push(pending);
+    const written = this.#tail.then(() => this.#write(pending));
     this.#tail = written.catch((error: unknown) => {
       if (this.#failures.count++ === 0) this.#failures.first = error;
-      this.#listeners.failed(error, capture);
+      this.#listeners.failed(error, pending);
     });
     return written;
   }
 
-  /** Waits for all that were asked for until now; rejects with the first failure that no call before reported. */
+  /** Waits for all checkpoints pushed so far; rejects with the first error that no earlier call reported. */
   async settled(): Promise<void> {
     const tail = this.#tail;
     const failures = this.#failures;
     await tail;
-    // Calls that wait at the same time hold the same object, so each of them reports it.
+    // Concurrent calls hold the same object, so each of them reports it.
     if (this.#failures === failures) this.#failures = { count: 0 };
     if (failures.count > 0) throw failures.first;
   }
 
-  async #write(capture: Capture): Promise<CheckpointSummary> {
+  async #write(pending: PendingCheckpoint): Promise<CheckpointSummary> {
     try {
-      // Named, not left to the store: another process may have moved the execution on meanwhile.
+      // An explicit parent: another process may have advanced the execution meanwhile.
       const summary = await this.#sink.checkpoints.create({
-        ...capture,
+        ...pending,
         ...(this.#latest === undefined ? { root: true } : { parent_checkpoint_id: this.#latest }),
       });
       this.#latest = summary.id;

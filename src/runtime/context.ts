@@ -1,4 +1,4 @@
-/** What a run knows: its messages, its variables, and what it was told to remember. */
+/** The context of a run: its messages, variables and memory. */
 import {
   type MemoryEntry,
   type Message,
@@ -8,44 +8,44 @@ import {
   snapshot,
 } from '../checkpoints/contract.js';
 import { type Json, textFault } from '../kernel/contract.js';
-import { sameJson } from '../kernel/index.js';
-import { type ContextEvents, type Tell, tellNobody } from './events.js';
-import { checked, checkedJson, checkedWhole, type Frozen, frozenCopy, refusal, sealed } from './frozen.js';
+import { invalid, sameJson } from '../kernel/index.js';
+import { type ContextEvents, type Emit, noListeners } from './events.js';
+import { checked, checkedJson, checkedWhole, type Frozen, frozenCopy, sealed } from './frozen.js';
 import { FrozenList } from './frozen-list.js';
 
 export type ContextSnapshot = Frozen<Snapshot['context']>;
 
 const messagePatch = message.partial();
-/** What is not given stays. */
+/** Members that are left out stay. */
 export type MessagePatch = Frozen<Partial<Message>>;
 
 export class Context {
   readonly #messages: FrozenList<Message>;
   readonly #variables: Map<string, Frozen<Json>>;
-  /** Absent until something is remembered, as in a snapshot. */
+  /** Absent until the first `remember`, as in a snapshot. */
   #memory: FrozenList<MemoryEntry> | undefined;
-  readonly #tell: Tell<ContextEvents>;
+  readonly #emit: Emit<ContextEvents>;
   #variablesView: ContextSnapshot['variables'] | undefined;
   #view: ContextSnapshot | undefined;
 
-  constructor(tell: Tell<ContextEvents> = tellNobody, from: ContextSnapshot = { messages: [], variables: {} }) {
-    this.#tell = tell;
+  constructor(emit: Emit<ContextEvents> = noListeners, from: ContextSnapshot = { messages: [], variables: {} }) {
+    this.#emit = emit;
     this.#messages = new FrozenList(from.messages);
     this.#variables = new Map(Object.entries(from.variables));
     this.#memory = from.memory && new FrozenList(from.memory);
   }
 
-  static fromJSON(json: ContextSnapshot, tell?: Tell<ContextEvents>): Context {
-    return new Context(tell, checkedWhole(snapshot.shape.context, json, 'context'));
+  static fromJSON(json: ContextSnapshot, emit?: Emit<ContextEvents>): Context {
+    return new Context(emit, checkedWhole(snapshot.shape.context, json, 'context'));
   }
 
-  /** Frozen; the same object until something changes, and so is each part of it. */
+  /** Frozen; the whole and each part are the same objects until they change. */
   toJSON(): ContextSnapshot {
     this.#variablesView ??= sealed(Object.fromEntries(this.#variables));
-    this.#view ??= sealed({
+    this.#view ??= frozenCopy({
       messages: this.#messages.view(),
       variables: this.#variablesView,
-      ...(this.#memory ? { memory: this.#memory.view() } : {}),
+      memory: this.#memory?.view(),
     }) as ContextSnapshot;
     return this.#view;
   }
@@ -71,10 +71,10 @@ export class Context {
     return after;
   }
 
-  /** Takes messages out from `index` on: one unless `count` says more. */
+  /** Removes `count` messages from `index` on. */
   removeAt(index: number, count = 1): readonly Frozen<Message>[] {
     if (!Number.isInteger(count) || count < 1)
-      throw refusal(`context.removeAt: count is ${count}, and must be a whole number of at least 1`);
+      throw invalid(`context.removeAt: \`count\` must be an integer ≥ 1, not ${count}`);
     this.#needMessage(index, 'context.removeAt');
     return this.#cut(index, count);
   }
@@ -82,7 +82,7 @@ export class Context {
   /** Keeps the first `length` messages. To drop the oldest instead, use `removeAt(0, count)`. */
   truncate(length: number): readonly Frozen<Message>[] {
     if (!Number.isInteger(length) || length < 0)
-      throw refusal(`context.truncate: length is ${length}, and must be a whole number of at least 0`);
+      throw invalid(`context.truncate: \`length\` must be an integer ≥ 0, not ${length}`);
     return length >= this.#messages.length ? [] : this.#cut(length, this.#messages.length - length);
   }
 
@@ -98,18 +98,18 @@ export class Context {
     return this.#variables.has(name);
   }
 
-  /** Setting a variable to what it is changes nothing, and tells nothing. */
+  /** Setting a variable to an equal value emits no event. */
   set(name: string, value: Frozen<Json>): void {
     this.#setAll([[name, checkVariable(name, value, 'context.set')]]);
   }
 
-  /** All of them, or none if one is refused. */
+  /** Sets all variables, or none if one is refused. */
   setMany(values: Frozen<Record<string, Json>>): void {
     const given = Object.entries(values).filter(([, value]) => value !== undefined);
     this.#setAll(given.map(([name, value]) => [name, checkVariable(name, value, 'context.setMany')]));
   }
 
-  /** Whether there was such a variable. */
+  /** Returns whether the variable existed. */
   delete(name: string): boolean {
     const before = this.#variables.get(name);
     if (before === undefined) return false;
@@ -124,17 +124,17 @@ export class Context {
   }
 
   recall(key: string): Frozen<MemoryEntry> | undefined {
-    return this.#memory?.at(this.#placeOf(key));
+    return this.#memory?.at(this.#memoryIndex(key));
   }
 
-  /** Remembers a value under a key, in place of what was remembered under it. */
+  /** Stores a value under a key and replaces an earlier one. */
   remember(key: string, value: Frozen<Json>, importance = 1): Frozen<MemoryEntry> {
     const after = checked(memoryEntry, { key, value, importance }, 'context.remember');
-    const place = this.#placeOf(key);
+    const index = this.#memoryIndex(key);
     const memory = (this.#memory ??= new FrozenList());
-    const before = memory.at(place);
+    const before = memory.at(index);
     if (before) {
-      memory.set(place, after);
+      memory.set(index, after);
       this.#changed('memory.changed', { key, before, after });
     } else {
       memory.checkRoom('context.remember');
@@ -144,16 +144,16 @@ export class Context {
     return after;
   }
 
-  /** Forgets all that is remembered under a key; whether there was anything. */
+  /** Removes all entries of a key; returns whether there were any. */
   forget(key: string): boolean {
     const forgotten: Frozen<MemoryEntry>[] = [];
-    for (let place = this.#placeOf(key); place >= 0; place = this.#placeOf(key))
-      forgotten.push(...this.#memory!.remove(place, 1));
+    for (let index = this.#memoryIndex(key); index >= 0; index = this.#memoryIndex(key))
+      forgotten.push(...this.#memory!.remove(index, 1));
     for (const before of forgotten) this.#changed('memory.changed', { key, before });
     return forgotten.length > 0;
   }
 
-  /** Tells of them when all are set: a checkpoint that the first asks for has the others as well. */
+  /** Emits events after all are set: a checkpoint that the first one causes has the others as well. */
   #setAll(given: readonly (readonly [name: string, after: Frozen<Json>])[]): void {
     const changes: ContextEvents['variable.changed'][] = [];
     for (const [name, after] of given) {
@@ -166,7 +166,7 @@ export class Context {
     for (const change of changes) this.#changed('variable.changed', change);
   }
 
-  #placeOf(key: string): number {
+  #memoryIndex(key: string): number {
     return this.#memory?.findIndex((entry) => entry.key === key) ?? -1;
   }
 
@@ -178,19 +178,19 @@ export class Context {
 
   #needMessage(index: number, what: string): Frozen<Message> {
     const found = this.#messages.at(index);
-    if (!found) throw refusal(`${what}: there is no message ${index}, there are ${this.#messages.length}`);
+    if (!found) throw invalid(`${what}: there is no message ${index}: the context has ${this.#messages.length}`);
     return found;
   }
 
-  #changed: Tell<ContextEvents> = (...told) => {
+  #changed: Emit<ContextEvents> = (...event) => {
     this.#view = undefined;
-    this.#tell(...told);
+    this.#emit(...event);
   };
 }
 
-/** It stands one level deep in the variables, whose depth is limited together. */
+/** A variable is one level below the variables, whose depth is limited as a whole. */
 function checkVariable(name: string, value: Frozen<Json>, what: string): Frozen<Json> {
-  const fault = typeof name === 'string' ? textFault(name) : `a name is a string, not a ${typeof name}`;
-  if (fault) throw refusal(`${what}: ${fault}`);
+  const fault = typeof name === 'string' ? textFault(name) : `a name must be a string, not ${typeof name}`;
+  if (fault) throw invalid(`${what}: ${fault}`);
   return checkedJson(value, `${what}: "${name}"`, 1);
 }

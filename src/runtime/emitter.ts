@@ -1,54 +1,53 @@
-/** A typed emitter. Every listener hears of changes in the order in which they happened, and none can break the run. */
-import type { Told } from './events.js';
+/** A typed emitter. Listeners get events in the order in which they happened; a listener that fails breaks nothing. */
+import type { EventArgs } from './events.js';
 
 type Listener<D> = (data: D) => unknown;
 
 export class Emitter<E extends object> {
-  readonly #listeners = new Map<keyof E, Set<{ hear: Listener<never> }>>();
+  readonly #listeners = new Map<keyof E, Set<{ listener: Listener<never> }>>();
   readonly #waiting: { event: keyof E; data: unknown }[] = [];
   readonly #failed: (error: unknown, event: keyof E) => void;
-  #telling = false;
+  #emiting = false;
 
-  /** `failed` hears of what a listener threw, or of why the promise it gave was rejected. */
+  /** `failed` gets the error of a listener that throws or rejects. */
   constructor(failed: (error: unknown, event: keyof E) => void) {
     this.#failed = failed;
   }
 
-  /** Calls the listener at each such event, until the function that this gives is called. */
+  /** Returns a function that removes the listener. */
   on<K extends keyof E>(event: K, listener: Listener<E[K]>): () => void {
-    const entry = { hear: listener as Listener<never> };
+    // An object per call: a listener that is added twice is called twice.
+    const entry = { listener: listener as Listener<never> };
     let entries = this.#listeners.get(event);
     if (!entries) this.#listeners.set(event, (entries = new Set()));
     entries.add(entry);
-    return () => {
-      entries.delete(entry);
-    };
+    return () => void entries.delete(entry);
   }
 
   has(event: keyof E): boolean {
     return (this.#listeners.get(event)?.size ?? 0) > 0;
   }
 
-  /** Tells the listeners before it returns. What a listener sets off is told after what it is being told. */
-  emit(...[event, data]: Told<E>): void {
+  /** Calls the listeners before it returns. An event that a listener causes is emitted after the current one. */
+  emit(...[event, data]: EventArgs<E>): void {
     if (!this.has(event)) return;
     this.#waiting.push({ event, data });
-    if (this.#telling) return;
-    this.#telling = true;
+    if (this.#emiting) return;
+    this.#emiting = true;
     try {
-      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) this.#tell(next);
+      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) this.#call(next);
     } finally {
-      this.#telling = false;
+      this.#emiting = false;
     }
   }
 
-  #tell({ event, data }: { event: keyof E; data: unknown }): void {
-    const entries = this.#listeners.get(event);
-    for (const entry of [...(entries ?? [])]) {
-      // Another listener may have ended this one meanwhile.
-      if (!entries?.has(entry)) continue;
+  #call({ event, data }: { event: keyof E; data: unknown }): void {
+    const entries = this.#listeners.get(event) ?? new Set();
+    for (const entry of [...entries]) {
+      // Another listener may have removed this one.
+      if (!entries.has(entry)) continue;
       try {
-        const answer = entry.hear(data as never);
+        const answer = entry.listener(data as never);
         if (answer instanceof Promise) answer.catch((error) => this.#failed(error, event));
       } catch (error) {
         this.#failed(error, event);

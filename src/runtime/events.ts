@@ -1,4 +1,4 @@
-/** What a run tells: one event per change, each with what it needs to follow the state without asking for it. */
+/** The events of a run: one per change, with enough data to follow the state without reading it. */
 import type {
   CheckpointReason,
   CheckpointSummary,
@@ -10,12 +10,12 @@ import type {
 import type { Json, JsonObject } from '../kernel/contract.js';
 import type { Frozen } from './frozen.js';
 
-/** The children of a step follow from the `parent_id` of others: nothing is told of a parent when it gains or loses one. */
+/** The children of a step follow from the `parent_id` of others: no event is emitted for a parent that gains or loses one. */
 export interface ThoughtEvents {
-  /** It is the current step now. */
+  /** The thought is now the current step. */
   'thought.added': { readonly thought: Frozen<Thought> };
   'thought.changed': { readonly before: Frozen<Thought>; readonly after: Frozen<Thought> };
-  /** Its children are now those of its parent, in its place; so is the place where the chain stands. */
+  /** Its children now belong to its parent, in its place. If it was the current step, its parent is now. */
   'thought.removed': { readonly thought: Frozen<Thought> };
   'thought.current': { readonly before?: string | undefined; readonly after?: string | undefined };
 }
@@ -23,9 +23,9 @@ export interface ThoughtEvents {
 export interface ContextEvents {
   'message.appended': { readonly index: number; readonly message: Frozen<Message> };
   'message.changed': { readonly index: number; readonly before: Frozen<Message>; readonly after: Frozen<Message> };
-  /** `index` is where the first of them was. */
+  /** `index` is the former position of the first one. */
   'message.removed': { readonly index: number; readonly messages: readonly Frozen<Message>[] };
-  /** One that is new has no `before`, one that is gone no `after`. */
+  /** A new variable has no `before`, a deleted one no `after`. */
   'variable.changed': { readonly name: string; readonly before?: Frozen<Json>; readonly after?: Frozen<Json> };
   'memory.changed': {
     readonly key: string;
@@ -36,12 +36,12 @@ export interface ContextEvents {
 
 export interface ToolEvents {
   'tool.started': { readonly id: string; readonly tool_id: string; readonly arguments: Frozen<JsonObject> };
-  /** It went well, or failed: `call.success`. */
+  /** `call.success` says whether it failed. */
   'tool.finished': { readonly call: Frozen<ToolCall> };
   'tool.cancelled': { readonly id: string };
 }
 
-/** What changes the state. */
+/** Events that change the state. */
 export interface ChangeEvents extends ThoughtEvents, ContextEvents, ToolEvents {
   step: { readonly step_number: number; readonly tokens_used: number };
   'tokens.used': { readonly tokens: number; readonly tokens_used: number };
@@ -53,7 +53,7 @@ export interface RunEvents extends ChangeEvents {
   error: RunFailure;
 }
 
-/** A checkpoint that could not be stored, or a listener that threw. */
+/** A checkpoint could not be stored, or a listener threw. */
 export type RunFailure =
   | {
       readonly source: 'checkpoint';
@@ -63,9 +63,8 @@ export type RunFailure =
     }
   | { readonly source: 'listener'; readonly error: unknown; readonly event: keyof RunEvents };
 
-/** How a part of the state says what changed in it. */
-export type Tell<E> = (...told: Told<E>) => void;
-/** An event and what it carries: the one says which the other is. */
-export type Told<E> = { [K in keyof E]: [event: K, data: E[K]] }[keyof E];
+export type Emit<E> = (...event: EventArgs<E>) => void;
+/** An event name with its data. */
+export type EventArgs<E> = { [K in keyof E]: [event: K, data: E[K]] }[keyof E];
 
-export const tellNobody = (): void => {};
+export const noListeners = (): void => {};

@@ -1,4 +1,4 @@
-/** One run of an agent: its thoughts, context and tools, what it tells of them, and when its state is kept. */
+/** One run of an agent: its thoughts, context and tools, its events, and its checkpoints. */
 import type { Api } from '../api/index.js';
 import {
   CHECKPOINT_VERSION,
@@ -11,43 +11,45 @@ import {
   type Snapshot,
 } from '../checkpoints/contract.js';
 import { newId } from '../kernel/contract.js';
-import { CairnError } from '../kernel/index.js';
+import { CairnError, invalid } from '../kernel/index.js';
 import { CheckpointQueue, type CheckpointSink } from './checkpoint-queue.js';
 import { Context } from './context.js';
 import { Emitter } from './emitter.js';
-import type { ChangeEvents, RunEvents, Tell } from './events.js';
-import { checked, type Frozen, parse, refusal, sealed } from './frozen.js';
+import type { ChangeEvents, Emit, RunEvents } from './events.js';
+import { checked, type Frozen, frozenCopy, parse, sealed } from './frozen.js';
 import { Interval } from './interval.js';
 import { type CheckpointPolicies, checkpointPolicies, DEFAULT_POLICIES, reasonFor } from './policies.js';
 import { type RunState, runState, stateOf } from './run-state.js';
 import { ThoughtChain } from './thought-chain.js';
 import { ToolState } from './tool-state.js';
 
-/** What a run needs of a store to begin, to go on and to end. `openCairn` and `connectCairn` give one. */
+/** The part of a store that a run needs. `openCairn` and `connectCairn` return one. */
 export interface RunStore {
   readonly executions: Pick<Api['executions'], 'create' | 'get' | 'update'>;
   readonly checkpoints: Pick<Api['checkpoints'], 'create' | 'get' | 'latest' | 'restore'>;
 }
 
-/** Where checkpoints go; `executions` lets `close` set how the run ended. */
+/** The target of checkpoints; `executions` lets `close` set the final status. */
 export interface RunSink extends CheckpointSink {
   readonly executions?: Pick<Api['executions'], 'update'>;
 }
 
 export interface RunOptions {
-  /** Which checkpoints are taken unasked: one after each step unless given. */
+  /** When checkpoints are taken automatically; default: after each step. */
   readonly policies?: CheckpointPolicies | undefined;
 }
 
 export interface ExecutionOptions extends RunOptions, Partial<RunState> {
-  /** Without one nothing is written: `toCheckpoint` and `toJSON` still say all. */
+  /** Without a store nothing is written; `toCheckpoint` and `toJSON` return the state. */
   readonly store?: RunSink;
 }
+
+type SinkOptions = Pick<ExecutionOptions, 'policies' | 'store'>;
 
 export type StartOptions = RunOptions & NonNullable<Parameters<Api['executions']['create']>[0]>;
 
 const details = checkpointSummary.pick({ name: true, description: true, labels: true });
-/** What a checkpoint that is taken by hand may carry. */
+/** Details of a manual checkpoint. */
 export type CheckpointDetails = Frozen<Pick<Checkpoint, 'name' | 'description' | 'labels'>>;
 
 export class Execution {
@@ -56,7 +58,7 @@ export class Execution {
   readonly thoughts: ThoughtChain;
   readonly context: Context;
   readonly tools: ToolState;
-  /** Epoch milliseconds; of a run that was taken up again, the moment it was. */
+  /** Epoch milliseconds; for a resumed run, the time of the resume. */
   readonly started_at = Date.now();
   readonly #emitter = new Emitter<RunEvents>((error, event) => this.#listenerFailed(error, event));
   readonly #policies: CheckpointPolicies;
@@ -75,17 +77,17 @@ export class Execution {
   constructor(options: ExecutionOptions = {}) {
     const { store, policies, ...given } = options;
     parse(runState.partial(), given, 'Execution');
-    const { execution_id = newId(), agent_id = 'agent', snapshot } = given;
+    const { snapshot } = given;
     this.#policies = checkPolicies({ policies });
-    this.execution_id = execution_id;
-    this.agent_id = agent_id;
+    this.execution_id = given.execution_id ?? newId();
+    this.agent_id = given.agent_id ?? 'agent';
     this.#step_number = given.step_number ?? 0;
     this.#tokens_used = given.tokens_used ?? 0;
     this.#earlier_ms = given.duration_ms ?? 0;
     this.#total_steps_estimate = given.total_steps_estimate;
-    this.thoughts = snapshot ? ThoughtChain.fromJSON(snapshot.thought_chain, this.#tell) : new ThoughtChain(this.#tell);
-    this.context = snapshot ? Context.fromJSON(snapshot.context, this.#tell) : new Context(this.#tell);
-    this.tools = snapshot ? ToolState.fromJSON(snapshot.tool_state, this.#tell) : new ToolState(this.#tell);
+    this.thoughts = snapshot ? ThoughtChain.fromJSON(snapshot.thought_chain, this.#emit) : new ThoughtChain(this.#emit);
+    this.context = snapshot ? Context.fromJSON(snapshot.context, this.#emit) : new Context(this.#emit);
+    this.tools = snapshot ? ToolState.fromJSON(snapshot.tool_state, this.#emit) : new ToolState(this.#emit);
     this.#latest = given.latest_checkpoint_id;
     this.#store = store;
     this.#queue = store && this.#queueFor(store);
@@ -93,24 +95,23 @@ export class Execution {
     if (every_ms !== undefined && store) this.#interval = new Interval(every_ms, () => this.#takeByTime());
   }
 
-  /** Begins a run that a store knows of. An execution that has states already, or has ended, is resumed. */
+  /** Creates an execution and its run. An execution with checkpoints, or one that has ended, must be resumed instead. */
   static async start(store: RunStore, options: StartOptions = {}): Promise<Execution> {
     const { policies, ...input } = options;
     checkPolicies(options);
-    const made = await store.executions.create(input);
-    const { execution_id, agent_id, latest_checkpoint_id, status } = made;
-    if (latest_checkpoint_id !== null || made.finished_at !== null) {
+    const { execution_id, agent_id, latest_checkpoint_id, status, finished_at } = await store.executions.create(input);
+    if (latest_checkpoint_id !== null || finished_at !== null) {
       const why = latest_checkpoint_id === null ? `is ${status}` : 'has checkpoints';
       throw new CairnError(
         'STATE_CONFLICT',
-        `execution "${execution_id}" ${why}: take it up with Execution.resume, or start another`,
+        `execution "${execution_id}" ${why}: resume it with Execution.resume, or start another`,
         { execution_id, latest_checkpoint_id, status },
       );
     }
     return new Execution({ policies, execution_id, agent_id, store });
   }
 
-  /** Takes up a run where it stands, from its beginning if it left no checkpoint. It is running again. */
+  /** Resumes a run at its latest checkpoint, or from the start if it has none, and sets its status to running. */
   static async resume(store: RunStore, execution_id: string, options: RunOptions = {}): Promise<Execution> {
     checkPolicies(options);
     const { agent_id, status, latest_checkpoint_id } = await store.executions.get({ execution_id });
@@ -122,41 +123,34 @@ export class Execution {
     return run;
   }
 
-  /** Takes up a run at any of its checkpoints; what it does next is a branch if others went on from there. */
+  /** Resumes a run at any of its checkpoints. The next checkpoint is a branch if this one already has a child. */
   static async restore(store: RunStore, checkpoint_id: string, options: RunOptions = {}): Promise<Execution> {
     checkPolicies(options);
-    // First what may be refused: only a state that a run can go on from is gone back to.
+    // Checks the state first: a restore must not reset the execution to a state that cannot be resumed.
     const run = Execution.fromCheckpoint(await store.checkpoints.get({ checkpoint_id }), { ...options, store });
     await store.checkpoints.restore({ checkpoint_id });
     return run;
   }
 
-  static fromCheckpoint(
-    json: Frozen<Checkpoint>,
-    options: Pick<ExecutionOptions, 'policies' | 'store'> = {},
-  ): Execution {
+  static fromCheckpoint(json: Frozen<Checkpoint>, options: SinkOptions = {}): Execution {
     return new Execution({ ...stateOf(json), ...options });
   }
 
-  static fromJSON(json: RunState, options: Pick<ExecutionOptions, 'policies' | 'store'> = {}): Execution {
+  static fromJSON(json: RunState, options: SinkOptions = {}): Execution {
     return new Execution({ ...parse(runState, json, 'Execution'), ...options });
   }
 
   toJSON(): RunState {
-    const { latest_checkpoint_id, total_steps_estimate } = this;
-    return {
+    return frozenCopy({
       execution_id: this.execution_id,
       agent_id: this.agent_id,
-      step_number: this.#step_number,
-      ...(total_steps_estimate === undefined ? {} : { total_steps_estimate }),
-      tokens_used: this.#tokens_used,
-      duration_ms: this.duration_ms,
-      ...(latest_checkpoint_id === undefined ? {} : { latest_checkpoint_id }),
+      ...this.#progress(),
+      latest_checkpoint_id: this.latest_checkpoint_id,
       snapshot: this.snapshot(),
-    };
+    }) as RunState;
   }
 
-  /** The state as it is now, frozen; parts that did not change are the same objects as before. */
+  /** The current state, frozen; unchanged parts are the same objects as before. */
   snapshot(): Frozen<Snapshot> {
     this.#snapshot ??= sealed({
       thought_chain: this.thoughts.toJSON(),
@@ -166,10 +160,10 @@ export class Execution {
     return this.#snapshot;
   }
 
-  /** The portable form of the state as it is now, for a file. It is not written to the store. */
+  /** The current state in the portable form, for a file. Writes nothing to the store. */
   toCheckpoint(reason: CheckpointReason = 'manual', given: CheckpointDetails = {}): Frozen<Checkpoint> {
-    const { latest_checkpoint_id } = this;
-    return sealed({
+    const { latest_checkpoint_id: checkpoint_id } = this;
+    return frozenCopy({
       version: CHECKPOINT_VERSION,
       id: newId(),
       timestamp: Date.now(),
@@ -178,9 +172,7 @@ export class Execution {
       ...checked(details, given, 'toCheckpoint'),
       snapshot: this.snapshot(),
       metadata: this.#metadata(reason),
-      ...(latest_checkpoint_id === undefined
-        ? {}
-        : { parent: sealed({ checkpoint_id: latest_checkpoint_id, is_branch: false }) }),
+      parent: checkpoint_id === undefined ? undefined : { checkpoint_id, is_branch: false },
     }) as Frozen<Checkpoint>;
   }
 
@@ -192,7 +184,7 @@ export class Execution {
     return this.#tokens_used;
   }
 
-  /** How many steps the run is thought to take; set it as that becomes clearer. */
+  /** Estimated number of steps. */
   get total_steps_estimate(): number | undefined {
     return this.#total_steps_estimate;
   }
@@ -202,81 +194,80 @@ export class Execution {
     this.#total_steps_estimate = steps;
   }
 
-  /** How long it has run, here and before it was taken up here. */
+  /** Total run time, including the time before a resume. */
   get duration_ms(): number {
     return this.#earlier_ms + Math.round(performance.now() - this.#mark);
   }
 
-  /** The last checkpoint that this run wrote or was taken up from: the parent of the next. */
+  /** The last checkpoint that this run wrote or was resumed from: the parent of the next. */
   get latest_checkpoint_id(): string | undefined {
     return this.#queue?.latest ?? this.#latest;
   }
 
-  /** How many checkpoints are taken and not written yet. */
+  /** Number of checkpoints that are taken and not written yet. */
   get unwritten(): number {
     return this.#queue?.length ?? 0;
   }
 
-  /** A step is done, and took so many tokens. */
+  /** Completes a step. */
   step({ tokens = 0 }: { readonly tokens?: number } = {}): number {
     this.#tokens_used = this.#withTokens(tokens, 'step');
     this.#step_number++;
-    this.#tell('step', { step_number: this.#step_number, tokens_used: this.#tokens_used });
+    this.#emit('step', { step_number: this.#step_number, tokens_used: this.#tokens_used });
     return this.#step_number;
   }
 
   /** Counts tokens within a step. */
   useTokens(tokens: number): void {
     this.#tokens_used = this.#withTokens(tokens, 'useTokens');
-    this.#tell('tokens.used', { tokens, tokens_used: this.#tokens_used });
+    this.#emit('tokens.used', { tokens, tokens_used: this.#tokens_used });
   }
 
-  /** Calls the listener at each such event; the function that this gives ends that. Listeners cannot break the run. */
+  /** Adds a listener; returns a function that removes it. A listener that fails does not break the run. */
   on<K extends keyof RunEvents>(event: K, listener: (data: RunEvents[K]) => unknown): () => void {
     return this.#emitter.on(event, listener);
   }
 
   /**
-   * Keeps the state as it is at this moment. Need not be awaited: a failure to write is told by `settled` as well.
-   * Throws at once where there is nothing to write to.
+   * Takes a checkpoint of the current state. Need not be awaited: `settled` also reports a failure to write. Throws if the
+   * run has no store.
    */
   checkpoint(given: CheckpointDetails = {}): Promise<CheckpointSummary> {
-    if (!this.#queue)
-      throw new CairnError('STATE_CONFLICT', 'this run has no store to keep checkpoints in: use toCheckpoint');
-    if (this.#closed) throw new CairnError('STATE_CONFLICT', 'this run was closed: resume the execution to go on');
+    if (!this.#queue) throw new CairnError('STATE_CONFLICT', 'this run has no store for checkpoints: use toCheckpoint');
+    if (this.#closed) throw new CairnError('STATE_CONFLICT', 'this run is closed: resume the execution to continue');
     return this.#take(this.#queue, 'manual', checked(details, given, 'checkpoint'));
   }
 
-  /** Waits until all checkpoints taken so far are written; rejects with the first failure not yet reported so. */
+  /** Waits until all checkpoints taken so far are written; rejects with the first error not yet reported. */
   async settled(): Promise<void> {
     await this.#queue?.settled();
   }
 
   /**
-   * Takes no more checkpoints, waits for those taken, and then sets how the execution ended, if told. Rejects where
-   * `settled` would, with the status left as it was.
+   * Takes no more checkpoints, waits for pending ones, and then sets the status, if given. Rejects like `settled`, and
+   * then leaves the status unchanged.
    */
   async close(status?: ExecutionStatus): Promise<void> {
     if (status !== undefined && !this.#store?.executions)
-      throw refusal(`close: the status "${status}" cannot be set, since this run has no store that knows executions`);
+      throw invalid(`close: the status "${status}" cannot be set, since the store of this run has no executions`);
     this.#closed = true;
     this.#interval?.close();
     await this.settled();
     if (status !== undefined) await this.#store!.executions!.update({ execution_id: this.execution_id, status });
   }
 
-  /** Policies look first: what they keep is the state right after the change, not what listeners make of it. */
-  readonly #tell: Tell<ChangeEvents> = (...told) => {
+  /** Policies run before listeners: their checkpoint has the state right after the change. */
+  readonly #emit: Emit<ChangeEvents> = (...event) => {
     this.#snapshot = undefined;
     if (this.#queue && !this.#closed) {
-      const reason = reasonFor(this.#policies, ...told);
+      const reason = reasonFor(this.#policies, ...event);
       if (reason) this.#take(this.#queue, reason);
       else this.#interval?.changed();
     }
-    this.#emitter.emit(...told);
+    this.#emitter.emit(...event);
   };
 
-  /** When the writing falls behind, states by time would pile up that nobody asked for. */
+  /** Skips a checkpoint if the last timed one still waits: they would pile up when writing falls behind. */
   #takeByTime(): boolean {
     if (!this.#queue || this.#queue.hasWaiting('auto')) return false;
     this.#take(this.#queue, 'auto');
@@ -304,22 +295,25 @@ export class Execution {
   }
 
   #metadata(checkpoint_reason: CheckpointReason): CheckpointMetadata {
-    return sealed({
+    return frozenCopy({ ...this.#progress(), checkpoint_reason }) as CheckpointMetadata;
+  }
+
+  #progress() {
+    return {
       step_number: this.#step_number,
-      ...(this.#total_steps_estimate === undefined ? {} : { total_steps_estimate: this.#total_steps_estimate }),
+      total_steps_estimate: this.#total_steps_estimate,
       tokens_used: this.#tokens_used,
       duration_ms: this.duration_ms,
-      checkpoint_reason,
-    });
+    };
   }
 
   #withTokens(tokens: number, what: string): number {
     const sum = this.#tokens_used + tokens;
     if (Number.isSafeInteger(tokens) && tokens >= 0 && Number.isSafeInteger(sum)) return sum;
-    throw refusal(`${what}: tokens is ${tokens}, and must be a whole number of at least 0`);
+    throw invalid(`${what}: \`tokens\` must be an integer ≥ 0, not ${tokens}`);
   }
 
-  /** Goes to those who listen for errors; without any to the console, since nothing else would ever show it. */
+  /** Emits an error event; without a listener for it, prints to the console, since nothing else would show it. */
   #listenerFailed(error: unknown, event: keyof RunEvents): void {
     if (event !== 'error' && this.#emitter.has('error'))
       this.#emitter.emit('error', { source: 'listener', error, event });
@@ -327,7 +321,7 @@ export class Execution {
   }
 }
 
-/** Before anything is written: what is refused must change nothing. */
+/** Called before anything is written: refused policies must change nothing. */
 function checkPolicies({ policies = DEFAULT_POLICIES }: RunOptions): CheckpointPolicies {
   return checked(checkpointPolicies, policies, 'Execution: policies');
 }

@@ -1,12 +1,12 @@
-/** A list of frozen elements that grows cheaply and can be captured: the capture is copied once per change, not per look. */
+/** A list of frozen elements with a frozen view, which is copied once per change and not per read. */
 import { MAX_ENTRIES } from '../checkpoints/contract.js';
-import { type Frozen, refusal, sealed } from './frozen.js';
+import { invalid } from '../kernel/index.js';
+import { type Frozen, sealed } from './frozen.js';
 
 export class FrozenList<T> {
   readonly #items: Frozen<T>[];
   #view: readonly Frozen<T>[] | undefined;
 
-  /** The elements must be frozen. */
   constructor(items: readonly Frozen<T>[] = []) {
     this.#items = [...items];
   }
@@ -27,7 +27,7 @@ export class FrozenList<T> {
     return this.#items.indexOf(item);
   }
 
-  /** The list as it is now, frozen; the same object until something changes. */
+  /** A frozen copy; the same object until something changes. */
   view(): readonly Frozen<T>[] {
     return (this.#view ??= sealed([...this.#items]) as unknown as readonly Frozen<T>[]);
   }
@@ -42,15 +42,15 @@ export class FrozenList<T> {
     this.#view = undefined;
   }
 
-  /** Takes elements out, and gives them. */
+  /** Returns the removed elements. */
   remove(start: number, count: number): readonly Frozen<T>[] {
     this.#view = undefined;
     return sealed(this.#items.splice(start, count)) as unknown as readonly Frozen<T>[];
   }
 
-  /** A checkpoint takes so many of each kind; more would be refused when it is written. */
+  /** A checkpoint with more entries would be refused when it is written. */
   checkRoom(what: string): void {
     if (this.#items.length >= MAX_ENTRIES)
-      throw refusal(`${what}: there are ${MAX_ENTRIES} already, the most that a checkpoint takes: remove some`);
+      throw invalid(`${what}: there are already ${MAX_ENTRIES} entries, the maximum of a checkpoint: remove some`);
   }
 }

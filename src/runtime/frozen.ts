@@ -1,27 +1,25 @@
-/** State as the runtime holds it: plain JSON, frozen to its last member, replaced and never changed. So a capture copies lists, not what is in them. */
+/** Deeply frozen JSON. State is replaced and never changed, so a snapshot copies lists, not their elements. */
 import { z } from 'zod';
 import { type Json, type JsonObject, jsonFault } from '../kernel/contract.js';
-import { type CairnError, describeIssues, invalid, put } from '../kernel/index.js';
+import { describeIssues, invalid, put } from '../kernel/index.js';
 
 type Plain = string | number | boolean | null | undefined;
 
-/** A value of which nothing can be changed. What is handed out is of this kind, and what is taken may be. */
+/** A deeply read-only value. */
 export type Frozen<T> = T extends Plain
   ? T
   : T extends readonly (infer E)[]
     ? readonly Frozen<E>[]
     : { readonly [K in keyof T]: Frozen<T[K]> };
 
-/** What was frozen here: it needs no second copy, and stays the same object wherever it goes. */
+/** Values frozen here: they need no second copy and stay the same objects. */
 const known = new WeakSet<object>();
 
-/** A frozen copy of JSON that was checked; itself, if it came from here. Members that are undefined are left out. */
-export function frozenCopy<T>(value: T): Frozen<T> {
-  return copy(value) as Frozen<T>;
-}
+/** A frozen copy of checked JSON; the value itself if it was frozen here. Leaves out undefined members. */
+export const frozenCopy = <T>(value: T): Frozen<T> => copy(value) as Frozen<T>;
 
 function copy(value: unknown): unknown {
-  // JSON has no negative zero: it would come back as another number.
+  // JSON has no negative zero: it would be read back as 0.
   if (typeof value === 'number') return value === 0 ? 0 : value;
   if (typeof value !== 'object' || value === null || known.has(value)) return value;
   if (Array.isArray(value)) return sealed(value.map(copy));
@@ -33,57 +31,49 @@ function copy(value: unknown): unknown {
   return sealed(made);
 }
 
-/** Freezes an object of ours, all of whose members are frozen. */
+/** Freezes an object whose members are all frozen. */
 export function sealed<T extends object>(value: T): Frozen<T> {
   known.add(Object.freeze(value));
   return value as Frozen<T>;
 }
 
-/** What the schema makes of a value, frozen; refuses by name what does not fit. */
+/** The frozen output of a schema; `what` names the value in errors. */
 export function checked<S extends z.ZodType>(schema: S, value: unknown, what: string): Frozen<z.output<S>> {
   return frozenCopy(parse(schema, value, what));
 }
 
 /**
- * Like `checked`, but keeps the very objects that were frozen here before. For schemas that only check. Members that the
- * schema does not know are left out: a document may have them, and a run would not know what to do with them.
+ * Like `checked`, but keeps objects that were frozen here before; for schemas that do not transform. Drops members that the
+ * schema does not know: a document may have them, but a run has no use for them.
  */
 export function checkedWhole<S extends z.ZodType>(schema: S, value: unknown, what: string): Frozen<z.output<S>> {
   parse(schema, value, what);
   return frozenCopy(knownOnly(schema, value) as z.output<S>);
 }
 
-/** The value without members that its schema does not know; itself where there are none. */
+/** The value without members that its schema does not know. */
 function knownOnly(schema: z.ZodType, value: unknown): unknown {
   const inner = schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : schema;
   if (typeof value !== 'object' || value === null || known.has(value)) return value;
-  if (Array.isArray(value)) {
-    if (!(inner instanceof z.ZodArray)) return value;
+  if (inner instanceof z.ZodArray && Array.isArray(value))
     return value.map((element) => knownOnly(inner.element as z.ZodType, element));
-  }
-  if (!(inner instanceof z.ZodObject)) return value;
+  if (!(inner instanceof z.ZodObject) || Array.isArray(value)) return value;
   const shape = inner.shape as Readonly<Record<string, z.ZodType>>;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name]) => Object.hasOwn(shape, name))
-      .map(([name, member]) => [name, knownOnly(shape[name]!, member)]),
-  );
+  const members = Object.entries(value).filter(([name]) => Object.hasOwn(shape, name));
+  return Object.fromEntries(members.map(([name, member]) => [name, knownOnly(shape[name]!, member)]));
 }
 
-/** What the schema makes of a value, which may hold parts that are yet to be checked. */
+/** The output of a schema, parts of which may still need a check. */
 export function parse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const errors = describeIssues(parsed.error);
-  throw refusal(`${what}: ${errors[0]}`, { errors });
+  throw invalid(`${what}: ${errors[0]}`, { errors });
 }
 
-/** Any JSON, frozen. `depth` is how deep it will stand in a value whose depth is limited. */
+/** Any JSON, frozen. `depth` is its level in the value whose depth is limited. */
 export function checkedJson(value: unknown, what: string, depth = 0): Frozen<Json> {
   const fault = value === undefined ? 'a value is needed' : jsonFault(value, depth);
-  if (fault) throw refusal(`${what}: ${fault}`);
+  if (fault) throw invalid(`${what}: ${fault}`);
   return frozenCopy(value as Json);
 }
-
-export const refusal = (message: string, details?: Readonly<Record<string, unknown>>): CairnError =>
-  invalid(message, details);

@@ -1,6 +1,6 @@
-/** Takes a checkpoint when something changed and a time has passed since the last one; rests while nothing changes. */
+/** A timer for checkpoints: due when something changed and a time has passed since the last one. */
 
-/** The longest that a timer can wait; longer times are waited for in several turns. */
+/** The maximum of a timer; a longer time takes several timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class Interval {
@@ -10,20 +10,20 @@ export class Interval {
   #changed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `take` says whether it took one, of which it then tells by `taken`; if not, it is asked again after the same time. */
+  /** `take` returns whether it took a checkpoint (and called `taken`); if not, it is called again after the same time. */
   constructor(every_ms: number, take: () => boolean) {
     this.#every_ms = every_ms;
     this.#take = take;
   }
 
-  /** Something changed that no checkpoint has yet. */
+  /** Something changed since the last checkpoint. */
   changed(): void {
     this.#changed = true;
-    // Not only by the timer: a run that computes without pause would never let it fire.
+    // Not only by the timer: a run that blocks the event loop would never let it fire.
     if (!this.#takeIfDue()) this.#arm();
   }
 
-  /** All that changed until now is in a checkpoint, whatever it was taken for. */
+  /** A checkpoint has all changes, whatever its reason. */
   taken(): void {
     this.#changed = false;
     this.#since = performance.now();
@@ -51,7 +51,7 @@ export class Interval {
       },
       Math.min(Math.max(wait_ms, 1), MAX_TIMER_MS),
     );
-    // A run that is over must not keep its process alive. A browser has nothing of this kind.
+    // The timer of an ended run must not keep the process alive. Browsers have no unref.
     (this.#timer as { unref?: () => void }).unref?.();
   }
 }

@@ -1,28 +1,27 @@
-/** When a checkpoint is taken without being asked for, and the reason it then carries. */
+/** Checkpoint policies: when a checkpoint is taken automatically, and its reason. */
 import { z } from 'zod';
 import type { CheckpointReason } from '../checkpoints/contract.js';
 import { confidence } from '../memory/contract.js';
-import type { ChangeEvents, Told } from './events.js';
+import type { ChangeEvents, EventArgs } from './events.js';
 
 export const checkpointPolicies = z.strictObject({
   /** After each step: `step_complete`. */
   after_step: z.boolean().optional(),
-  /** On a thought of less confidence, when it is added or becomes so: `low_confidence`. */
+  /** On a thought with less confidence, when it is added or changed: `low_confidence`. */
   confidence_below: confidence.optional(),
   /** On a tool call that failed: `tool_error`. */
   on_tool_error: z.boolean().optional(),
-  /** When something changed and so much time has passed since the last one: `auto`. */
+  /** When something changed and this time has passed since the last checkpoint: `auto`. */
   every_ms: z.number().min(1).optional(),
 });
 export type CheckpointPolicies = Readonly<z.input<typeof checkpointPolicies>>;
 
-/** Unless others are given. */
 export const DEFAULT_POLICIES: CheckpointPolicies = { after_step: true };
 
-/** The reason that a change is one to keep; time is not looked at here. */
+/** The reason for a checkpoint after a change, if any; `every_ms` is not considered here. */
 export function reasonFor(
   policies: CheckpointPolicies,
-  ...[event, data]: Told<ChangeEvents>
+  ...[event, data]: EventArgs<ChangeEvents>
 ): CheckpointReason | undefined {
   const { after_step, confidence_below = 0, on_tool_error } = policies;
   switch (event) {

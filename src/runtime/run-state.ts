@@ -1,4 +1,4 @@
-/** The whole of a run as JSON: what it needs to be taken up again, in a file or in another process, without a store. */
+/** A run as JSON: everything needed to resume it from a file or in another process, without a store. */
 import { z } from 'zod';
 import {
   CHECKPOINT_VERSION,
@@ -14,14 +14,14 @@ import { type Frozen, parse } from './frozen.js';
 
 const { checkpoint_reason: _, ...progress } = checkpointMetadata.shape;
 
-/** The parts check themselves, so that this looks at the members around them alone. */
+/** Does not check the parts of the snapshot: their `fromJSON` does. */
 const parts = z.object({
   thought_chain: sentSnapshot,
   context: sentSnapshot,
   tool_state: sentSnapshot,
 }) as unknown as typeof checkpoint.shape.snapshot;
 
-export const runProgress = z.strictObject({
+const runProgress = z.strictObject({
   execution_id: anyId,
   agent_id: anyId,
   ...progress,
@@ -32,12 +32,12 @@ export type RunState = Frozen<z.output<typeof runProgress> & { snapshot: Snapsho
 
 const portable = checkpoint.extend({ snapshot: parts });
 
-/** The run that a checkpoint was taken of, in this version of the form. */
+/** The run at a checkpoint of the current version. */
 export function stateOf(json: Frozen<Checkpoint>): RunState {
   if ((json.version as string) !== CHECKPOINT_VERSION)
     throw new CairnError(
       'UNSUPPORTED_VERSION',
-      `a run goes on from a checkpoint of version ${CHECKPOINT_VERSION}, not ${JSON.stringify(json.version)}: import it into a store first`,
+      `a run resumes from a checkpoint of version ${CHECKPOINT_VERSION}, not ${JSON.stringify(json.version)}: import it into a store first`,
     );
   const { execution_id, agent_id, metadata, ...rest } = parse(portable, json, 'checkpoint');
   const { checkpoint_reason: _, ...progress } = metadata;

@@ -1,9 +1,10 @@
-/** The thoughts of a run as a tree that has a current step. Parents and children always agree. */
+/** The thoughts of a run: a tree with a current step. Parents and children always agree. */
 import type { z } from 'zod';
 import { type Snapshot, snapshot, type Thought, thought } from '../checkpoints/contract.js';
 import { anyId, newId } from '../kernel/contract.js';
-import { type Tell, type ThoughtEvents, tellNobody } from './events.js';
-import { checked, checkedWhole, type Frozen, frozenCopy, refusal, sealed } from './frozen.js';
+import { invalid } from '../kernel/index.js';
+import { type Emit, noListeners, type ThoughtEvents } from './events.js';
+import { checked, checkedWhole, type Frozen, frozenCopy } from './frozen.js';
 import { FrozenList } from './frozen-list.js';
 import { checkTree } from './thought-tree.js';
 
@@ -19,38 +20,33 @@ const thoughtPatch = thought
   .omit({ id: true, parent_id: true, children: true })
   .extend({ reasoning: thought.shape.reasoning.nullable(), metadata: thought.shape.metadata.nullable() })
   .partial();
-/** What is not given stays; null takes `reasoning` or `metadata` away. */
+/** Members that are left out stay; null removes `reasoning` or `metadata`. */
 export type ThoughtPatch = Frozen<z.output<typeof thoughtPatch>>;
 
 export class ThoughtChain {
   readonly #steps: FrozenList<Thought>;
-  readonly #places = new Map<string, number>();
-  readonly #tell: Tell<ThoughtEvents>;
+  readonly #indexes = new Map<string, number>();
+  readonly #emit: Emit<ThoughtEvents>;
   #current: string | undefined;
   #view: ThoughtChainSnapshot | undefined;
 
-  constructor(tell: Tell<ThoughtEvents> = tellNobody, from: ThoughtChainSnapshot = { steps: [] }) {
-    this.#tell = tell;
+  constructor(emit: Emit<ThoughtEvents> = noListeners, from: ThoughtChainSnapshot = { steps: [] }) {
+    this.#emit = emit;
     this.#steps = new FrozenList(from.steps);
     this.#current = from.current_step_id;
-    from.steps.forEach((step, place) => {
-      this.#places.set(step.id, place);
-    });
+    for (const [index, { id }] of from.steps.entries()) this.#indexes.set(id, index);
   }
 
-  /** Refuses by name: steps that do not fit, ids used twice, parents and children that disagree, cycles. */
-  static fromJSON(json: ThoughtChainSnapshot, tell?: Tell<ThoughtEvents>): ThoughtChain {
+  /** Refuses malformed steps, duplicate ids, parents and children that disagree, and cycles. */
+  static fromJSON(json: ThoughtChainSnapshot, emit?: Emit<ThoughtEvents>): ThoughtChain {
     const from = checkedWhole(snapshot.shape.thought_chain, json, 'thought_chain');
     checkTree(from);
-    return new ThoughtChain(tell, from);
+    return new ThoughtChain(emit, from);
   }
 
   /** Frozen; the same object until something changes. */
   toJSON(): ThoughtChainSnapshot {
-    this.#view ??= sealed({
-      ...(this.#current === undefined ? {} : { current_step_id: this.#current }),
-      steps: this.#steps.view(),
-    }) as ThoughtChainSnapshot;
+    this.#view ??= frozenCopy({ current_step_id: this.#current, steps: this.#steps.view() }) as ThoughtChainSnapshot;
     return this.#view;
   }
 
@@ -63,16 +59,15 @@ export class ThoughtChain {
   }
 
   get(id: string): Frozen<Thought> | undefined {
-    const place = this.#places.get(id);
-    return place === undefined ? undefined : this.#steps.at(place);
+    return this.#steps.at(this.#indexes.get(id) ?? -1);
   }
 
-  /** In the order in which they were added. */
+  /** All steps, in the order in which they were added. */
   list(): readonly Frozen<Thought>[] {
     return this.#steps.view();
   }
 
-  /** From the root to a step: the current one unless given. */
+  /** The steps from the root to `id`; default: the current step. */
   path(id: string | undefined = this.#current): readonly Frozen<Thought>[] {
     const steps: Frozen<Thought>[] = [];
     for (let at = id; at !== undefined; ) {
@@ -83,7 +78,7 @@ export class ThoughtChain {
     return steps.reverse();
   }
 
-  /** Adds a step below the current one, or below `parent_id`, or as a root if that is null. It becomes the current one. */
+  /** Adds a step below `parent_id` (default: the current step; null: as a root) and makes it the current step. */
   add(input: NewThought): Frozen<Thought> {
     const {
       id = newId(),
@@ -91,97 +86,86 @@ export class ThoughtChain {
       timestamp = Date.now(),
       ...rest
     } = checked(newThought, input, 'thoughts.add');
-    if (this.#places.has(id)) throw refusal(`thoughts.add: the id "${id}" is taken`, { id });
+    if (this.#indexes.has(id)) throw invalid(`thoughts.add: the id "${id}" already exists`, { id });
     const parent = parent_id === null || parent_id === undefined ? undefined : this.#need(parent_id, 'thoughts.add');
     this.#steps.checkRoom('thoughts.add');
-    const added = frozenCopy({
-      id,
-      ...rest,
-      ...(parent ? { parent_id: parent.id } : {}),
-      children: [] as readonly string[],
-      timestamp,
-    }) as Frozen<Thought>;
-    this.#places.set(id, this.#steps.length);
+    const added = frozenCopy({ id, ...rest, parent_id: parent?.id, children: [], timestamp }) as Frozen<Thought>;
+    this.#indexes.set(id, this.#steps.length);
     this.#steps.push(added);
     if (parent) this.#setChildren(parent, [...parent.children, id]);
     this.#current = id;
     this.#view = undefined;
-    this.#tell('thought.added', { thought: added });
+    this.#emit('thought.added', { thought: added });
     return added;
   }
 
-  /** Changes what the patch names; where the step stands is changed by `attach`. */
+  /** Changes the members that the patch names; `attach` changes the parent. */
   update(id: string, patch: ThoughtPatch): Frozen<Thought> {
     const before = this.#need(id, 'thoughts.update');
-    const given = checked(thoughtPatch, patch, 'thoughts.update');
-    const { reasoning = before.reasoning, metadata = before.metadata, ...rest } = given;
+    const merged = { ...before, ...checked(thoughtPatch, patch, 'thoughts.update') };
+    const { reasoning, metadata } = merged;
     const after = frozenCopy({
-      ...before,
-      ...rest,
+      ...merged,
       reasoning: reasoning ?? undefined,
       metadata: metadata ?? undefined,
     }) as Frozen<Thought>;
     this.#replace(after);
-    this.#tell('thought.changed', { before, after });
+    this.#emit('thought.changed', { before, after });
     return after;
   }
 
-  /** Puts a step, with all below it, as the last child under another one; makes it a root if that is null. */
+  /** Moves a step with its descendants below another one, as the last child; null makes it a root. */
   attach(id: string, parent_id: string | null): Frozen<Thought> {
     const before = this.#need(id, 'thoughts.attach');
     const parent = parent_id === null ? undefined : this.#need(parent_id, 'thoughts.attach');
     if (parent && this.path(parent.id).includes(before))
-      throw refusal(`thoughts.attach: "${id}" cannot stand below itself, and "${parent.id}" is below it`, { id });
+      throw invalid(`thoughts.attach: "${id}" cannot move below its own descendant "${parent.id}"`, { id });
     if (before.parent_id === parent?.id) return before;
-    const { parent_id: _, ...rest } = before;
-    const after = frozenCopy({ ...rest, ...(parent ? { parent_id: parent.id } : {}) }) as Frozen<Thought>;
+    const after = frozenCopy({ ...before, parent_id: parent?.id }) as Frozen<Thought>;
     this.#leaveParent(before, []);
     this.#replace(after);
     if (parent) this.#setChildren(this.get(parent.id)!, [...parent.children, id]);
-    this.#tell('thought.changed', { before, after });
+    this.#emit('thought.changed', { before, after });
     return after;
   }
 
   /**
-   * Takes a step out. What followed from it stays: its children go to its parent, in its place, or become roots.
-   * The chain stands at the parent if it stood here.
+   * Removes a step. Its children take its place below its parent, or become roots. If it was the current step, its parent
+   * becomes the current step.
    */
   remove(id: string): Frozen<Thought> {
     const removed = this.#need(id, 'thoughts.remove');
     const { parent_id, children } = removed;
-    for (const child of children) {
-      const { parent_id: _, ...rest } = this.get(child)!;
-      this.#replace(frozenCopy({ ...rest, ...(parent_id === undefined ? {} : { parent_id }) }) as Frozen<Thought>);
-    }
+    for (const child of children) this.#replace(frozenCopy({ ...this.get(child)!, parent_id }) as Frozen<Thought>);
     this.#leaveParent(removed, children);
-    const place = this.#places.get(id)!;
-    this.#steps.remove(place, 1);
-    this.#places.delete(id);
-    for (let i = place; i < this.#steps.length; i++) this.#places.set(this.#steps.at(i)!.id, i);
+    const index = this.#indexes.get(id)!;
+    this.#steps.remove(index, 1);
+    this.#indexes.delete(id);
+    for (let i = index; i < this.#steps.length; i++) this.#indexes.set(this.#steps.at(i)!.id, i);
     if (this.#current === id) this.#current = parent_id;
     this.#view = undefined;
-    this.#tell('thought.removed', { thought: removed });
+    this.#emit('thought.removed', { thought: removed });
     return removed;
   }
 
-  /** Makes a step the current one, so that the next is added below it; null: the next is a root. */
+  /** Makes a step the current one: the next is added below it; null: the next is a root. */
   moveTo(id: string | null): void {
     const after = id === null ? undefined : this.#need(id, 'thoughts.moveTo').id;
     const before = this.#current;
     if (before === after) return;
     this.#current = after;
     this.#view = undefined;
-    this.#tell('thought.current', { before, after });
+    this.#emit('thought.current', { before, after });
   }
 
   #need(id: string, what: string): Frozen<Thought> {
     const step = this.get(id);
-    if (!step) throw refusal(`${what}: there is no step "${id}"`, { id });
+    if (!step) throw invalid(`${what}: there is no step "${id}"`, { id });
     return step;
   }
 
   #replace(step: Frozen<Thought>): void {
-    this.#steps.set(this.#places.get(step.id)!, step);
+    this.#steps.set(this.#indexes.get(step.id)!, step);
     this.#view = undefined;
   }
 
@@ -190,11 +174,9 @@ export class ThoughtChain {
   }
 
   #leaveParent({ id, parent_id }: Frozen<Thought>, instead: readonly string[]): void {
-    const parent = parent_id === undefined ? undefined : this.get(parent_id)!;
-    if (parent)
-      this.#setChildren(
-        parent,
-        parent.children.flatMap((child) => (child === id ? instead : child)),
-      );
+    if (parent_id === undefined) return;
+    const parent = this.get(parent_id)!;
+    const children = parent.children.flatMap((child) => (child === id ? instead : child));
+    this.#setChildren(parent, children);
   }
 }

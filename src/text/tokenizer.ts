@@ -1,4 +1,4 @@
-/** Counts tokens exactly as o200k_base has them, with the vocabulary of gpt-tokenizer that the build puts into dist. */
+/** Counts tokens exactly as o200k_base has them, with the vocabulary of gpt-tokenizer. */
 import { hash } from 'node:crypto';
 import { type GiveWay, givingWay } from '../kernel/index.js';
 import { longPieceTokens, type RankOfBytes } from './byte-pairs.js';
@@ -27,9 +27,7 @@ let loading: Promise<Encoding> | undefined;
 
 /** Loaded at first use: it costs a sixth of a second and the memory of 200,000 tokens, and many stores never count. */
 function encoding(): Promise<Encoding> {
-  // Not a literal: the folder is there only beside the build, and the compiler must not look for it.
-  const vendored = new URL('../vendor/gpt-tokenizer/encoding/o200k_base.js', import.meta.url).href;
-  loading ??= (import(vendored) as Promise<{ default: Encoding }>).then((module) => module.default);
+  loading ??= import('gpt-tokenizer/encoding/o200k_base').then((module) => module.default as unknown as Encoding);
   return loading;
 }
 

@@ -269,7 +269,7 @@ describe('migrate and doctor', () => {
   it('migrate says what it did; --restored begins a new epoch', () =>
     inFolder(async (cwd) => {
       expect((await cairn(['migrate'], { cwd })).stdout).toMatch(/cairn\.db: applied baseline; .* version 1/);
-      expect((await cairn(['migrate'], { cwd })).stdout).toContain('nothing to do');
+      expect((await cairn(['migrate'], { cwd })).stdout).toContain('nothing to apply');
       const epoch = async () => {
         const file = await SqliteConnection.open(join(cwd, 'cairn.db'));
         const [row] = file.all<{ value: string }>("SELECT value FROM store_meta WHERE name = 'store_epoch'");
@@ -321,7 +321,9 @@ describe('clock', () => {
       expect((await server.stop()).stderr).toMatch(/^warning: .*400 days ahead.*`cairn clock recover`\n$/);
       const recovered = await cairn(['clock', 'recover'], { cwd });
       expect(recovered).toMatchObject({ code: 0, stderr: '' });
-      expect(recovered.stdout).toMatch(/^default: goes on at \S+Z; as_of from then until \S+Z is refused\n/);
+      expect(recovered.stdout).toMatch(
+        /^default: continues at \S+Z; as_of from then until \S+Z fails with AMBIGUOUS_TIME\n/,
+      );
       expect(recovered.stdout).toContain('STREAM_RESET');
       expect((await cairn(['clock', 'recover'], { cwd })).stdout).toContain('nothing to recover');
       expect((await cairn(['doctor'], { cwd })).stdout).toContain('The store is healthy.');
@@ -442,14 +444,14 @@ describe('demo and tree', () => {
       const before = json(await cairn(['packets', 'list', ...file], { cwd }));
       expectOneLine(
         await cairn(['demo'], { cwd }),
-        './cairn-demo.db holds the demo already',
+        './cairn-demo.db already holds the demo',
         '--database',
         'STATE_CONFLICT',
       );
       expect(json(await cairn(['packets', 'list', ...file], { cwd }))).toEqual(before);
       // One that was named is filled beside what it has, and once as well.
       expect(await cairn(['demo', '-d', 'cairn.db'], { cwd })).toMatchObject({ code: 0, stderr: '' });
-      expectOneLine(await cairn(['demo', '-d', 'cairn.db'], { cwd }), 'cairn.db holds the demo already');
+      expectOneLine(await cairn(['demo', '-d', 'cairn.db'], { cwd }), 'cairn.db already holds the demo');
     }));
 
   it('CLI-5 every agent_turn of the demo can be replayed, and the command that demo shows does it', () =>

@@ -1,10 +1,10 @@
 /** A run as a picture: which checkpoints are drawn, which are only counted, and where branches hang. */
 import { describe, expect, it } from 'vitest';
-import { draw } from '#cairn/cli/drawing.js';
-import { drawExecution } from '#cairn/cli/execution-tree.js';
+import { executionItems } from '#cairn/cli/execution-tree.js';
+import { drawTree } from '#cairn/cli/tree-drawing.js';
 
-type Execution = Parameters<typeof drawExecution>[0];
-type Tree = NonNullable<Parameters<typeof drawExecution>[1]>;
+type Execution = Parameters<typeof executionItems>[0];
+type Tree = NonNullable<Parameters<typeof executionItems>[1]>;
 type Node = Tree['nodes'][number];
 
 type Given = readonly [id: string, parent: string | null, more?: Partial<Node>];
@@ -49,15 +49,15 @@ const line = (length: number): Given[] => Array.from({ length }, (_, i) => [`${i
 
 /** The checkpoints without what is the same for all. */
 const drawn = (tree: Tree): string[] =>
-  draw(drawExecution(execution, tree, 0, false))
+  drawTree(executionItems(execution, tree, 0))
     .slice(1)
     .map((text) => text.replace(/ {2}step_complete, [\d,]+ tokens/, ''));
 
 describe('a run in cairn tree', () => {
   it('is one line with its name or id, how it is, and how many checkpoints it has', () => {
-    expect(draw(drawExecution(execution, treeOf([]), 0, false))).toEqual(['▶ run  running, 1 checkpoint']);
+    expect(drawTree(executionItems(execution, treeOf([]), 0))).toEqual(['▶ run  running, 1 checkpoint']);
     const named = { ...execution, name: 'A\nrun', status: 'failed', checkpoints: 1234 } as const;
-    expect(draw(drawExecution(named, null, 1, true))).toEqual([
+    expect(drawTree(executionItems(named, null, 1), { ids: true })).toEqual([
       '└─ ▶ A\ufffdrun  failed, 1,234 checkpoints  run',
       '   └─ … more checkpoints than can be drawn',
     ]);
@@ -89,7 +89,7 @@ describe('a run in cairn tree', () => {
     ]);
   });
 
-  it('draws a branch of a branch below it, and each beginning of its own as one', () => {
+  it('draws a branch of a branch below it, and marks each further root', () => {
     const branch = { is_branch: true };
     const nodes: Given[] = [
       ['a', null],
@@ -104,7 +104,7 @@ describe('a run in cairn tree', () => {
       '│  ├─ ↳ step 2',
       '│  │  └─ ↳ step 3',
       '│  └─ ○ step 4',
-      '├─ ○ step 5  a beginning of its own',
+      '├─ ○ step 5  a new root',
       '└─ ● step 6',
     ]);
   });

@@ -82,8 +82,8 @@ describe('an operation at several paths', () => {
     const page = referencePage('test', table);
     expect(page.match(/<section id="cards\.note">/g)).toHaveLength(1);
     expect(page).toContain('<code>/cards/{card_id}/note</code></h3>');
-    expect(page).toContain('The same at <code>/note/cards/{card_id}</code>, <code>/v2.1/cards/{card_id}/note</code>.');
-    expect(page.match(/The same at/g)).toHaveLength(1);
+    expect(page).toContain('Also at <code>/note/cards/{card_id}</code>, <code>/v2.1/cards/{card_id}/note</code>.');
+    expect(page.match(/Also at/g)).toHaveLength(1);
   });
 });
 

@@ -121,7 +121,7 @@ describe('the environment', () => {
         const env = { CAIRN_EMBEDDER_URL: standIn.url, CAIRN_EMBEDDER_MODEL: 'm', CAIRN_EMBEDDER_KEY: KEY };
         await cairn(['cards', 'add', '--content', '"a hound"'], { cwd });
         const made = await cairn(['embed'], { cwd, env });
-        expect(made).toEqual({ code: 0, stdout: 'made the vectors of 1 documents by m\n', stderr: '' });
+        expect(made).toEqual({ code: 0, stdout: 'embedded 1 documents with m\n', stderr: '' });
         const found = await cairn(['search', 'query', '--query', 'canine'], { cwd, env });
         expect(found.stdout).toContain('a hound');
         const none = await cairn(['embed'], { cwd });

@@ -359,14 +359,12 @@ describe('a write that fails', () => {
 
 describe('by hand', () => {
   it('is refused at once where it cannot be', async () => {
-    expect(() => new Execution().checkpoint()).toThrow(
-      'this run has no store to keep checkpoints in: use toCheckpoint',
-    );
+    expect(() => new Execution().checkpoint()).toThrow('this run has no store for checkpoints: use toCheckpoint');
     const { store, run } = await started();
     expect(() => run.checkpoint({ name: '' })).toThrow(/^checkpoint: name: /);
     expect(() => run.checkpoint({ title: 'x' } as never)).toThrow('checkpoint: unknown field "title"');
     await run.close();
-    expect(() => run.checkpoint()).toThrow('this run was closed: resume the execution to go on');
+    expect(() => run.checkpoint()).toThrow('this run is closed: resume the execution to continue');
     expect(store.stored).toEqual([]);
     await expect(new Execution().close('failed')).rejects.toThrow('the status "failed" cannot be set');
   });

@@ -107,8 +107,8 @@ describe('events', () => {
   it('are not told of what was refused', () => {
     const run = new Execution();
     const all = heard(run);
-    expect(() => run.useTokens(-1)).toThrow('useTokens: tokens is -1');
-    expect(() => run.step({ tokens: 0.5 })).toThrow('step: tokens is 0.5');
+    expect(() => run.useTokens(-1)).toThrow('useTokens: `tokens` must be an integer ≥ 0, not -1');
+    expect(() => run.step({ tokens: 0.5 })).toThrow('step: `tokens` must be an integer ≥ 0, not 0.5');
     expect(() => run.context.set('x', Number.NaN)).toThrow();
     expect(() => run.thoughts.remove('x')).toThrow();
     expect([run.tokens_used, run.step_number, all]).toEqual([0, 0, []]);

@@ -33,7 +33,7 @@ describe('starting', () => {
   it('RUN-18 does not begin again what has states', async () => {
     const { store } = await aRun();
     await expect(Execution.start(store, { execution_id: 'run-1' })).rejects.toThrow(
-      'execution "run-1" has checkpoints: take it up with Execution.resume, or start another',
+      'execution "run-1" has checkpoints: resume it with Execution.resume, or start another',
     );
   });
 
@@ -44,7 +44,7 @@ describe('starting', () => {
     await run.close('failed');
     await expect(Execution.start(store, { execution_id: 'run-1' })).rejects.toMatchObject({
       code: 'STATE_CONFLICT',
-      message: 'execution "run-1" is failed: take it up with Execution.resume, or start another',
+      message: 'execution "run-1" is failed: resume it with Execution.resume, or start another',
     });
     await Execution.resume(store, 'run-1');
     expect((await Execution.start(store, { execution_id: 'run-1' })).execution_id).toBe('run-1');
@@ -189,7 +189,7 @@ describe('without a store', () => {
     expect(load({ snapshot: { ...good.snapshot, context: undefined } })).toThrow(/^checkpoint: snapshot\.context/);
     expect(load({ metadata: { ...good.metadata, step_number: -1 } })).toThrow(/^checkpoint: metadata\.step_number/);
     const orphan = { ...good.snapshot, thought_chain: { steps: [], current_step_id: 'x' } };
-    expect(load({ snapshot: orphan })).toThrow('thought_chain: current_step_id is "x"');
+    expect(load({ snapshot: orphan })).toThrow('thought_chain: current_step_id names the step "x"');
   });
 
   it('RUN-20 comes back from JSON as it was', async () => {

@@ -45,7 +45,7 @@ describe('adding', () => {
   });
 
   it.each([
-    ['an id that is taken', plan('a'), 'thoughts.add: the id "a" is taken'],
+    ['an id that already exists', plan('a'), 'thoughts.add: the id "a" already exists'],
     ['a parent that is not there', plan('x', 'nobody'), 'thoughts.add: there is no step "nobody"'],
     ['a confidence above 1', { ...plan('x'), confidence: 1.5 }, /^thoughts\.add: confidence: /],
     ['children', { ...plan('x'), children: ['a'] }, 'thoughts.add: unknown field "children"'],
@@ -60,7 +60,7 @@ describe('adding', () => {
   it('holds no more than a checkpoint takes', () => {
     const steps = Array.from({ length: MAX_ENTRIES }, (_, i) => ({ ...plain(`s${i}`), children: [] }));
     const chain = ThoughtChain.fromJSON({ steps });
-    expect(() => chain.add(plan('one more'))).toThrow('there are 100000 already');
+    expect(() => chain.add(plan('one more'))).toThrow('there are already 100000 entries');
     chain.remove('s5');
     expect(chain.add(plan('one more')).id).toBe('one more');
     expect(chain.get('s99999')?.id).toBe('s99999');
@@ -106,8 +106,8 @@ describe('changing', () => {
     expect(shape(chain)).toEqual({ a: [undefined, 'd'], b: ['d', 'c'], c: ['b'], d: ['a', 'b'] });
     chain.attach('b', null);
     expect(shape(chain)).toEqual({ a: [undefined, 'd'], b: [undefined, 'c'], c: ['b'], d: ['a'] });
-    expect(() => chain.attach('b', 'c')).toThrow('"b" cannot stand below itself, and "c" is below it');
-    expect(() => chain.attach('b', 'b')).toThrow('cannot stand below itself');
+    expect(() => chain.attach('b', 'c')).toThrow('"b" cannot move below its own descendant "c"');
+    expect(() => chain.attach('b', 'b')).toThrow('cannot move below its own descendant');
   });
 });
 
@@ -181,8 +181,8 @@ describe('as JSON', () => {
     children,
   });
   it.each([
-    ['an id twice', [step('a'), step('a')], 'the id "a" is there twice'],
-    ['an unknown child', [step('a', '', 'x')], 'step "a" has the child "x", and there is no such step'],
+    ['an id twice', [step('a'), step('a')], 'the id "a" is not unique'],
+    ['an unknown child', [step('a', '', 'x')], 'step "a" has the child "x", which does not exist'],
     ['a child twice', [step('a', '', 'b', 'b'), step('b', 'a')], 'step "a" has the child "b" twice'],
     ['the child of another', [step('a', '', 'b'), step('b')], 'has the child "b", whose parent_id is absent'],
     [
@@ -190,18 +190,18 @@ describe('as JSON', () => {
       [step('a', '', 'b'), step('b', 'c'), step('c', '', 'b')],
       'step "a" has the child "b", whose parent_id is "c"',
     ],
-    ['an unknown parent', [step('a', 'x')], 'step "a" has the parent "x", and there is no such step'],
+    ['an unknown parent', [step('a', 'x')], 'step "a" has the parent "x", which does not exist'],
     [
       'a parent that does not know it',
       [step('a'), step('b', 'a')],
-      'step "b" has the parent "a", which does not have it as a child',
+      'step "b" has the parent "a", which does not list it as a child',
     ],
     [
       'a cycle',
       [step('r'), step('a', 'c', 'b'), step('b', 'a', 'c'), step('c', 'b', 'a')],
-      'step "a" stands below itself: its parents form a cycle',
+      'step "a" is its own ancestor: its parents form a cycle',
     ],
-    ['a step below itself', [step('a', 'a', 'a')], 'step "a" stands below itself'],
+    ['a step below itself', [step('a', 'a', 'a')], 'step "a" is its own ancestor'],
   ])('RUN-4 refuses %s by name', (_, steps, message) => {
     const load = () => ThoughtChain.fromJSON({ steps });
     expect(load).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
@@ -210,7 +210,7 @@ describe('as JSON', () => {
 
   it('refuses a current step that is not there, and what is not of the form', () => {
     expect(() => ThoughtChain.fromJSON({ steps: [], current_step_id: 'x' })).toThrow(
-      'thought_chain: current_step_id is "x", and there is no such step',
+      'thought_chain: current_step_id names the step "x", which does not exist',
     );
     expect(() => ThoughtChain.fromJSON({ steps: [{ id: 'a' }] } as never)).toThrow(/^thought_chain: steps\[0\]\./);
     expect(() => ThoughtChain.fromJSON(undefined as never)).toThrow(/^thought_chain: /);

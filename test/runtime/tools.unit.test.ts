@@ -59,16 +59,16 @@ describe('a tool call', () => {
     const before = new ToolState();
     const id = before.start('shell', { arguments: { cmd: 'ls' } });
     const tools = ToolState.fromJSON(before.toJSON());
-    expect(() => tools.finish(id)).toThrow(`tools.finish: tool_id is needed, since "${id}" was started before`);
+    expect(() => tools.finish(id)).toThrow(`tools.finish: tool_id is required, since "${id}" was started before`);
     expect(tools.pending).toEqual([id]);
     expect(tools.finish(id, { tool_id: 'shell' })).toMatchObject({ id, arguments: {}, duration_ms: 0 });
   });
 
   it.each([
     ['a tool without a name', (t: ToolState) => t.start(''), /^tools\.start: tool_id: /],
-    ['an id that is pending', (t: ToolState) => t.start('x', { id: 'p' }), 'the id "p" is taken'],
-    ['an id that was used', (t: ToolState) => t.start('x', { id: 'c' }), 'the id "c" is taken'],
-    ['to end twice', (t: ToolState) => t.finish('c'), 'no call "c" is pending: it has ended already'],
+    ['an id that is pending', (t: ToolState) => t.start('x', { id: 'p' }), 'the id "p" already exists'],
+    ['an id that was used', (t: ToolState) => t.start('x', { id: 'c' }), 'the id "c" already exists'],
+    ['to end twice', (t: ToolState) => t.finish('c'), 'no call "c" is pending: it has already ended'],
     ['to end what was not started', (t: ToolState) => t.fail('n', 'x'), 'tools.fail: no call "n" is pending'],
     ['a negative time', (t: ToolState) => t.finish('p', { duration_ms: -1 }), /^tools\.finish: duration_ms: /],
     ['arguments in a list', (t: ToolState) => t.finish('p', { arguments: [] as never }), /arguments: .*object/],
@@ -94,14 +94,14 @@ describe('as JSON', () => {
   it('refuses an id of two calls', () => {
     const twice = [call, call].map((one) => ({ ...one, id: 'a' }));
     expect(() => ToolState.fromJSON({ pending: [], completed: twice })).toThrow(
-      'tool_state: the id "a" of a completed call is there twice',
+      'tool_state: the id "a" of a completed call is not unique',
     );
   });
 
   it('RUN-8 never makes two calls of one id', () => {
     const tools = ToolState.fromJSON({ pending: ['a', 'b', 'b'], completed: [{ ...call, id: 'a' }] });
     expect(() => tools.finish('a', { tool_id: 'x' })).toThrow(
-      'a completed call has the id "a" already: cancel this one',
+      'a completed call already has the id "a": cancel this one',
     );
     tools.cancel('a');
     tools.finish('b', { tool_id: 'x' });

@@ -66,7 +66,7 @@ onEveryTarget('workers', (test) => {
     const expected = {
       throw: { code: 'HANDLE_FAILED', message: 'no luck' },
       code: { code: 'E_GONE', message: 'gone' },
-      nothing: { code: 'INVALID_INPUT', message: 'the handle of a worker must give text or an object' },
+      nothing: { code: 'INVALID_INPUT', message: 'the handle of a worker must return a string or an object' },
       artifact: { code: 'UNKNOWN_ENTITY' },
     };
     for (const [asked, error] of Object.entries(expected)) {
@@ -241,6 +241,6 @@ onEveryTarget('workers', (test) => {
     const reader = await test().as({ tenant: await tenantOf(cairn), role: 'read' });
     const handle = () => 'never';
     await expect(start(reader, { handle }).done).rejects.toMatchObject({ code: 'FORBIDDEN' });
-    expect(() => runWorker(cairn, { handle })).toThrow('a profile or an agent_id');
+    expect(() => runWorker(cairn, { handle })).toThrow('a `profile` or an `agent_id`');
   });
 });

@@ -216,4 +216,16 @@ describe('what is loaded', () => {
     const planted = { 'src/facts/contract.ts': "import pg from 'pg';" };
     expect(foundIn(packagesOfContracts, planted)).toEqual(['src/facts/contract.ts imports pg']);
   });
+
+  const LAZY = ['@modelcontextprotocol/server', 'gpt-tokenizer'];
+  const lazyPackages = (tree: Tree): string[] =>
+    loadedBy(tree, ['src/cairndb.ts', 'src/cli/main.ts'])
+      .packages.filter(({ name }) => LAZY.some((lazy) => name.startsWith(lazy)))
+      .map(({ file, name }) => `${file} imports ${name}`);
+
+  it('by the library and the command line includes neither the MCP SDK nor the tokenizer: each takes a fifth of a second', () => {
+    expect(lazyPackages(source)).toEqual([]);
+    const planted = { 'src/text/tokenizer.ts': "import 'gpt-tokenizer/encoding/o200k_base';" };
+    expect(foundIn(lazyPackages, planted)).toEqual(['src/text/tokenizer.ts imports gpt-tokenizer/encoding/o200k_base']);
+  });
 });

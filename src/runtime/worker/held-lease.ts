@@ -1,21 +1,18 @@
-/** The lease of an agent_turn that a worker holds: renewed by a timer, and known to be over without asking anyone. */
+/** The lease of an agent_turn that a worker holds: renewed by heartbeats, and over by its own clock. */
 import type { Api } from '../../api/index.js';
 import type { AgentTurn } from '../../coordination/contract.js';
 import { CairnError } from '../../kernel/index.js';
-import { type Backoff, waitBefore, within } from '../retries.js';
+import { retryDelay, withTimeout } from '../retries.js';
+import type { WorkerSettings } from './settings.js';
 
-/** So many renewals fit into the time of a lease: two may be lost. */
+/** Heartbeats per lease: two may be lost. */
 const RENEWALS = 3;
-/** No answer of a server that is there takes longer, however short the lease. */
-export const SHORTEST_TRY_MS = 2000;
-/** The shortest lease there is: so soon after it was let go may another worker have the turn. */
-const LET_GO_MS = 100;
+/** Minimum timeout of a call, however short the lease. */
+export const MIN_TIMEOUT_MS = 2000;
+/** The minimum lease: another worker can claim a released turn after this time. */
+const RELEASE_MS = 100;
 
-export interface LeaseOptions {
-  readonly lease_ms: number;
-  readonly backoff: Backoff;
-  readonly on_error: (error: unknown) => void;
-}
+type LeaseOptions = Pick<WorkerSettings, 'lease_ms' | 'backoff' | 'on_error'>;
 
 export class HeldLease {
   readonly #cairn: Api;
@@ -36,34 +33,33 @@ export class HeldLease {
     this.#watch();
   }
 
-  /** Given when the turn is no longer this worker's: its reason says why. */
+  /** Aborts when the worker has lost the turn, with the reason. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** By this process's clock, which cannot be set back: how long it lasts at most, if nobody renews it. */
+  /** Time until the lease expires without a renewal, by the monotonic clock of this process. */
   get left_ms(): number {
     return this.#over_at - performance.now();
   }
 
-  /** What is written from now on by this worker would be late. */
   lose(reason: CairnError): void {
     this.close();
     this.#lost.abort(reason);
   }
 
-  /** Renews it no more. */
+  /** Ends the renewals. */
   close(): void {
     clearTimeout(this.#renewal);
     clearTimeout(this.#end);
     this.#ended.abort();
   }
 
-  /** Leaves the turn to another worker as soon as can be; if that cannot be said, the lease runs out by itself. */
-  async letGo(): Promise<void> {
+  /** Lets another worker claim the turn soon. If the call fails, the lease expires by itself. */
+  async release(): Promise<void> {
     this.close();
-    await within(SHORTEST_TRY_MS, AbortSignal.timeout(SHORTEST_TRY_MS), (signal) =>
-      this.#cairn.agent_turns.renew({ ...this.#turn, lease_ms: LET_GO_MS }, { signal }),
+    await withTimeout(MIN_TIMEOUT_MS, AbortSignal.timeout(MIN_TIMEOUT_MS), (signal) =>
+      this.#cairn.agent_turns.renew({ ...this.#turn, lease_ms: RELEASE_MS }, { signal }),
     ).catch(this.#options.on_error);
   }
 
@@ -76,7 +72,7 @@ export class HeldLease {
     const { lease_ms, backoff, on_error } = this.#options;
     const sent = performance.now();
     try {
-      await within(Math.max(lease_ms / RENEWALS, SHORTEST_TRY_MS), this.#ended.signal, (signal) =>
+      await withTimeout(Math.max(lease_ms / RENEWALS, MIN_TIMEOUT_MS), this.#ended.signal, (signal) =>
         this.#cairn.agent_turns.renew({ ...this.#turn, lease_ms }, { signal }),
       );
       if (this.#ended.signal.aborted) return;
@@ -88,12 +84,12 @@ export class HeldLease {
       on_error(error);
       const refused = error instanceof CairnError && error.status < 500;
       if (refused) return this.lose(error);
-      // Whatever else it was may pass; when the time of the lease has, the watch ends it.
-      this.#renewIn(waitBefore(backoff, failures + 1), failures + 1);
+      // Other errors may be transient; if they last, #watch ends the lease.
+      this.#renewIn(retryDelay(backoff, failures + 1), failures + 1);
     }
   }
 
-  /** The lease ends by itself when no renewal was answered. */
+  /** Ends the lease when it expires without a renewal. */
   #watch(): void {
     clearTimeout(this.#end);
     const { agent_turn_id, turn_epoch } = this.#turn;
@@ -101,7 +97,7 @@ export class HeldLease {
       this.lose(
         new CairnError(
           'STALE_TURN',
-          `agent_turn ${agent_turn_id} could not be renewed in time: its lease of epoch ${turn_epoch} is over`,
+          `agent_turn ${agent_turn_id} could not be renewed in time: its lease of epoch ${turn_epoch} has expired`,
         ),
       );
     }, this.left_ms);

@@ -1,59 +1,45 @@
-/** How a worker works: what may be set, and what it is otherwise. */
+/** The options of a worker, and their defaults. */
 import { DEFAULT_TURN_LEASE_MS } from '../../coordination/contract.js';
 import type { PromptFormat } from '../../facts/contract.js';
 import { invalid } from '../../kernel/index.js';
 import type { Backoff } from '../retries.js';
 
-export interface WorkerTiming {
-  /** How long the worker may be silent before another takes its agent_turn over; 30,000 unless given. */
-  readonly lease_ms?: number;
-  /** How many agent_turns it works on at a time; 1 unless given. */
-  readonly concurrency?: number;
-  /** How long one question for work waits; 20,000 unless given. */
-  readonly wait_ms?: number;
-  /** How long a worker that stops lets its handles go on; 10,000 unless given. */
-  readonly grace_ms?: number;
-  /** How long it waits before it tries again what a server did not answer; 100, doubled up to 5,000, unless given. */
-  readonly retry?: Partial<Backoff>;
-}
-
-export interface WorkerChoice extends WorkerTiming {
-  /** The profile whose agent_turns are claimed, of whatever agent. */
+export interface WorkerChoice {
+  /** The profile whose agent_turns are claimed, of any agent. */
   readonly profile?: string;
   /** The agent whose agent_turns are claimed. */
   readonly agent_id?: string;
-  /** What the worker is called; host, process and a random part unless given. */
+  /** Default: host, process id and a random part. */
   readonly worker_id?: string;
   readonly format?: PromptFormat;
-  /** Told of what fails, such as a server that does not answer; what is told here is dealt with already. */
+  /** Time without a heartbeat after which another worker can claim the agent_turn; default: 30,000. */
+  readonly lease_ms?: number;
+  /** Number of agent_turns at a time; default: 1. */
+  readonly concurrency?: number;
+  /** How long one claim waits for work; default: 20,000. */
+  readonly wait_ms?: number;
+  /** How long a stopping worker lets its handles run; default: 10,000. */
+  readonly grace_ms?: number;
+  /** Delay before a retry; default: 100, doubled up to 5,000. */
+  readonly retry?: Partial<Backoff>;
+  /** Gets errors that the worker has handled, such as an unreachable server. */
   readonly on_error?: (error: unknown) => void;
 }
 
-export interface WorkerSettings {
-  readonly worker_id: string;
-  readonly wanted: { readonly profile_name?: string; readonly agent_id?: string };
-  readonly lease_ms: number;
-  readonly concurrency: number;
-  readonly wait_ms: number;
-  readonly grace_ms: number;
-  readonly format: PromptFormat;
+export interface WorkerSettings extends Required<Omit<WorkerChoice, 'profile' | 'agent_id' | 'retry'>> {
+  readonly filter: { readonly profile_name?: string; readonly agent_id?: string };
   readonly backoff: Backoff;
-  readonly on_error: (error: unknown) => void;
 }
 
 export function settingsOf(choice: WorkerChoice): WorkerSettings {
   const { profile, agent_id, concurrency = 1 } = choice;
-  if (profile === undefined && agent_id === undefined) {
-    throw invalid('a worker needs a profile or an agent_id, for which it works');
-  }
-  if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw invalid('the concurrency of a worker is a whole number from 1 on');
-  }
+  if (profile === undefined && agent_id === undefined) throw invalid('a worker needs a `profile` or an `agent_id`');
+  if (!Number.isInteger(concurrency) || concurrency < 1) throw invalid('`concurrency` must be an integer ≥ 1');
   const { wait_ms = 20_000 } = choice;
-  if (!(wait_ms >= 100 && wait_ms <= 60_000)) throw invalid('the wait_ms of a worker is from 100 to 60,000');
+  if (!(wait_ms >= 100 && wait_ms <= 60_000)) throw invalid('`wait_ms` must be from 100 to 60,000');
   return {
-    worker_id: choice.worker_id ?? someName(),
-    wanted: {
+    worker_id: choice.worker_id ?? defaultName(),
+    filter: {
       ...(profile === undefined ? {} : { profile_name: profile }),
       ...(agent_id === undefined ? {} : { agent_id }),
     },
@@ -67,7 +53,7 @@ export function settingsOf(choice: WorkerChoice): WorkerSettings {
   };
 }
 
-function someName(): string {
+function defaultName(): string {
   // A browser has no process.
   const { process } = globalThis as { process?: { pid?: number; env?: Record<string, string | undefined> } };
   const host = process?.env?.HOSTNAME ?? process?.env?.COMPUTERNAME ?? 'worker';

@@ -1,19 +1,19 @@
 /**
- * A worker: claims agent_turns of a profile or agent, hands each with its prompt to a function, keeps its lease, and ends it
- * with what the function gives. It stands on the Api alone, in process or over HTTP, and outlives the loss of its server.
+ * A worker: claims agent_turns of a profile or agent, passes each with its prompt to a function, renews its lease, and ends
+ * it with the result. Uses only the Api, in process or over HTTP, and survives an outage of its server.
  */
 import type { Api } from '../../api/index.js';
 import type { AgentTurn } from '../../coordination/contract.js';
 import { newId } from '../../kernel/contract.js';
 import { anySignal, CairnError } from '../../kernel/index.js';
-import { pause, waitBefore, within } from '../retries.js';
+import { pause, retryDelay, withTimeout } from '../retries.js';
 import { endTurn, type Outcome, resultOf, type TurnResult } from './ending.js';
-import { HeldLease, SHORTEST_TRY_MS } from './held-lease.js';
+import { HeldLease, MIN_TIMEOUT_MS } from './held-lease.js';
 import { settingsOf, type WorkerChoice, type WorkerSettings } from './settings.js';
 import { WorkerTurn } from './turn.js';
 
 export interface WorkerOptions extends WorkerChoice {
-  /** Does the work. What it gives completes the agent_turn, what it throws fails it. */
+  /** Does the work. Its result completes the agent_turn; an error fails it. */
   readonly handle: (turn: WorkerTurn) => Promise<TurnResult> | TurnResult;
   /** Stops the worker, as `stop` does. */
   readonly signal?: AbortSignal;
@@ -21,18 +21,18 @@ export interface WorkerOptions extends WorkerChoice {
 
 export interface Worker {
   readonly worker_id: string;
-  /** Resolves when the worker has stopped; rejects when it cannot work, such as for want of a right. */
+  /** Resolves when the worker has stopped; rejects if it cannot work, for example without the required role. */
   readonly done: Promise<void>;
-  /** Claims no more, lets what is under way end for up to grace_ms, and leaves the rest to other workers. */
+  /** Claims no more turns, waits up to grace_ms for running ones, and leaves the rest to other workers. */
   stop(): Promise<void>;
 }
 
-/** Starts a worker. Stop it before you close what it works on. */
+/** Starts a worker. Stop it before you close the store. */
 export function runWorker(cairn: Api, options: WorkerOptions): Worker {
   const settings = settingsOf(options);
   const { handle, signal } = options;
   const running = new Running(cairn, handle, settings);
-  // One slot that cannot work ends the others.
+  // A slot that fails stops the others.
   const slots = Array.from({ length: settings.concurrency }, () =>
     running.loop().catch((error) => {
       running.stop();
@@ -56,9 +56,9 @@ class Running {
   readonly #cairn: Api;
   readonly #handle: WorkerOptions['handle'];
   readonly #settings: WorkerSettings;
-  /** No more is claimed. */
+  /** No more turns are claimed. */
   readonly #stopping = new AbortController();
-  /** What is under way is given up. */
+  /** Running turns are abandoned. */
   readonly #over = new AbortController();
   #grace: ReturnType<typeof setTimeout> | undefined;
 
@@ -75,7 +75,7 @@ class Running {
     this.#grace = setTimeout(giveUp, this.#settings.grace_ms);
   }
 
-  /** Nothing is under way any more. */
+  /** No turn is running any more. */
   close(): void {
     this.#stopping.abort();
     clearTimeout(this.#grace);
@@ -88,31 +88,31 @@ class Running {
     }
   }
 
-  /** Undefined when there was nothing, or the worker stops. */
+  /** Undefined if there was no work, or the worker stops. */
   async #claim(): Promise<AgentTurn | undefined> {
-    const { worker_id, wanted, lease_ms, wait_ms, backoff, on_error } = this.#settings;
+    const { worker_id, filter, lease_ms, wait_ms, backoff, on_error } = this.#settings;
     const { signal } = this.#stopping;
-    // One key until it is answered: a turn that was claimed while the answer was lost is found again.
+    // One key until it is answered: a turn that was claimed when the answer was lost is found again.
     const idempotency_key = newId();
     for (let failures = 1; !signal.aborted; failures++) {
       const asked = performance.now();
       try {
-        const { agent_turn } = await within(wait_ms + SHORTEST_TRY_MS * 2, signal, (ending) =>
+        const { agent_turn } = await withTimeout(wait_ms + MIN_TIMEOUT_MS * 2, signal, (ending) =>
           this.#cairn.agent_turns.claim(
-            { worker_id, ...wanted, lease_ms, wait_ms },
+            { worker_id, ...filter, lease_ms, wait_ms },
             { idempotency_key, signal: ending },
           ),
         );
-        // What was claimed while an answer was lost may be another's by now.
+        // A turn that was claimed when an answer was lost may have another holder by now.
         if (agent_turn?.status === 'running' && agent_turn.worker_id === worker_id) return agent_turn;
-        // An answer that came too early, as from a server that is about to stop, is no reason to ask at once.
+        // A server that is about to stop answers early: do not ask again at once.
         if (performance.now() - asked < wait_ms / 2) await pause(backoff.first_ms, signal);
         return undefined;
       } catch (error) {
         if (signal.aborted) return undefined;
         if (!(error instanceof CairnError) || error.status < 500 || error.details?.closed) throw error;
         on_error(error);
-        await pause(waitBefore(backoff, failures), signal);
+        await pause(retryDelay(backoff, failures), signal);
       }
     }
     return undefined;
@@ -120,23 +120,21 @@ class Running {
 
   async #work(agent_turn: AgentTurn): Promise<void> {
     const lease = new HeldLease(this.#cairn, agent_turn, this.#settings);
-    // A claim that was answered while the worker stopped: nothing was begun.
-    if (this.#stopping.signal.aborted) return lease.letGo();
+    // The claim was answered after the stop: no work has begun.
+    if (this.#stopping.signal.aborted) return lease.release();
     const signal = anySignal([lease.lost, this.#over.signal]);
     try {
-      const outcome = await unless(this.#over.signal, this.#outcome(agent_turn, lease, signal));
-      if (outcome === undefined) return await lease.letGo();
+      const outcome = await unlessAborted(this.#over.signal, this.#outcome(agent_turn, lease, signal));
+      if (outcome === undefined) return await lease.release();
       if (lease.lost.aborted) return;
-      await endTurn(
-        { cairn: this.#cairn, agent_turn, lease, settings: this.#settings, signal: this.#over.signal },
-        outcome,
-      );
+      const ending = { cairn: this.#cairn, agent_turn, lease, settings: this.#settings, signal: this.#over.signal };
+      await endTurn(ending, outcome);
     } finally {
       lease.close();
     }
   }
 
-  /** Whatever the handle does, this does not reject. */
+  /** Never rejects, whatever the handle does. */
   async #outcome(agent_turn: AgentTurn, lease: HeldLease, signal: AbortSignal): Promise<Outcome> {
     try {
       const turn = await WorkerTurn.begin(this.#cairn, agent_turn, lease, signal, this.#settings);
@@ -148,17 +146,17 @@ class Running {
   }
 }
 
-/** What comes of it before the signal is given; undefined after. */
-async function unless<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
-  let given = () => {};
-  const never = new Promise<undefined>((resolve) => {
-    given = () => resolve(undefined);
-    signal.addEventListener('abort', given, { once: true });
-    if (signal.aborted) given();
+/** The result of a promise; undefined if the signal aborts first. */
+async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
+  let abort = () => {};
+  const aborted = new Promise<undefined>((resolve) => {
+    abort = () => resolve(undefined);
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
   });
   try {
-    return await Promise.race([promise, never]);
+    return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener('abort', given);
+    signal.removeEventListener('abort', abort);
   }
 }
