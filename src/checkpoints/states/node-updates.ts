@@ -1,56 +1,52 @@
-/**
- * Compares a state that was sent with the one retained, and says which parts to add and which to end, so that appending
- * to a list costs what is appended.
- */
+/** Compares a sent state with the retained one, collecting parts to add and to end: an append costs its own size. */
 import { type Json, type JsonObject, textFault } from '../../kernel/contract.js';
 import { invalid, isLongerThan, isObject, put, type Steps, sameJson } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { type Patch, patchesOf, positionsFor, type Room } from './list-patches.js';
 import {
   type ContainerId,
-  CUT_ABOVE,
-  type Editing,
-  GAP,
+  type EditBuilder,
   type ListNode,
+  MAX_RUN_SIZE,
   type Node,
   type ObjectNode,
+  POSITION_GAP,
   type Ref,
   ROOTS,
   type Run,
   type Slot,
-  STRETCH,
+  SPLIT_ABOVE,
 } from './parts.js';
 import { diffSequences } from './sequence-diff.js';
 
-/** Whether a value is to be cut into its members or elements. */
-const isCut = (value: Json): value is JsonObject | Json[] =>
-  typeof value === 'object' && value !== null && isLongerThan(value, CUT_ABOVE);
+const isSplit = (value: Json): value is JsonObject | Json[] =>
+  typeof value === 'object' && value !== null && isLongerThan(value, SPLIT_ABOVE);
 
-/** A member that is new, or takes the place of one that ended. */
-function* growMember(editing: Editing, parent: ContainerId, key: string, sent: unknown): Steps<Node> {
+/** Adds a member, new or in the slot of one that ended. */
+function* addMember(editing: EditBuilder, parent: ContainerId, key: string, sent: unknown): Steps<Node> {
   const slot = { parent, key, position: 0 };
   const fault = textFault(key);
   if (fault) throw invalid(`a name in snapshot.context.variables is refused: ${fault}`);
   const value = editing.keep(sent);
-  if (isCut(value)) return yield* growCut(editing, slot, value);
+  if (isSplit(value)) return yield* addContainer(editing, slot, value);
   const text = canonical(value);
   const ref = editing.add(slot, { kind: 'value', child: null, value, text });
   return { kind: 'value', ref, value, size: text.length };
 }
 
-/** A value that is too long for one part: a part that stands for it, and below that its members or elements. */
-function* growCut(
-  editing: Editing,
+/** Adds a value that is too long for one part: a part that stands for it, and its members or elements below. */
+function* addContainer(
+  editing: EditBuilder,
   slot: Slot,
   value: JsonObject | Json[],
 ): Steps<(ObjectNode | ListNode) & { readonly ref: Ref }> {
   const id = editing.container();
   const kind = Array.isArray(value) ? 'list' : 'object';
   const ref = editing.add(slot, { kind, child: id, value: null, text: null });
-  if (Array.isArray(value)) return { ...(yield* growList(editing, id, value)), ref };
+  if (Array.isArray(value)) return { ...(yield* addList(editing, id, value)), ref };
   const members = new Map<string, Node>();
   for (const key of Object.keys(value).sort()) {
-    members.set(key, yield* growMember(editing, id, key, value[key]!));
+    members.set(key, yield* addMember(editing, id, key, value[key]!));
     yield;
   }
   return { ...objectNode(id, members, ref), ref };
@@ -66,8 +62,12 @@ export function objectNode(id: ContainerId, members: ReadonlyMap<string, Node>, 
   return { kind: 'object', id, value, members, ref, size };
 }
 
-/** The object as it was sent; the same node when nothing in it differs. */
-export function* updateObject(editing: Editing, node: ObjectNode, sent: Record<string, unknown>): Steps<ObjectNode> {
+/** The object as sent; the same node if nothing differs. */
+export function* updateObject(
+  editing: EditBuilder,
+  node: ObjectNode,
+  sent: Record<string, unknown>,
+): Steps<ObjectNode> {
   let members: Map<string, Node> | undefined;
   let found = 0;
   for (const key of Object.keys(sent)) {
@@ -78,7 +78,7 @@ export function* updateObject(editing: Editing, node: ObjectNode, sent: Record<s
     if (before) found++;
     const after = before
       ? yield* updateMember(editing, node.id, key, before, value)
-      : yield* growMember(editing, node.id, key, value);
+      : yield* addMember(editing, node.id, key, value);
     if (after !== before) (members ??= new Map(node.members)).set(key, after);
   }
   if (found < node.members.size) {
@@ -92,15 +92,15 @@ export function* updateObject(editing: Editing, node: ObjectNode, sent: Record<s
   return members ? objectNode(node.id, members, node.ref) : node;
 }
 
-function* updateMember(editing: Editing, parent: ContainerId, key: string, node: Node, sent: unknown): Steps<Node> {
+function* updateMember(editing: EditBuilder, parent: ContainerId, key: string, node: Node, sent: unknown): Steps<Node> {
   const updated = yield* updateInPlace(editing, node, sent);
   if (updated) return updated;
   endNode(editing, { parent, key, position: 0 }, node, false);
-  return yield* growMember(editing, parent, key, sent);
+  return yield* addMember(editing, parent, key, sent);
 }
 
-/** The node as it was sent, if it can stay where it is; undefined if another has to take its place. */
-function* updateInPlace(editing: Editing, node: Node, sent: unknown): Steps<Node | undefined> {
+/** The node as sent, if it can keep its part; undefined if another part has to replace it. */
+function* updateInPlace(editing: EditBuilder, node: Node, sent: unknown): Steps<Node | undefined> {
   if (node.kind === 'value') return sameJson(node.value, sent as Json) ? node : undefined;
   if (node.kind === 'list' ? !Array.isArray(sent) : !isObject(sent)) return undefined;
   editing.depth++;
@@ -112,25 +112,26 @@ function* updateInPlace(editing: Editing, node: Node, sent: unknown): Steps<Node
   return updated;
 }
 
-/** Ends the part of a node and all below it. */
-function endNode(editing: Editing, slot: Slot, node: Node, inner: boolean): void {
+/** Ends the part of a node and all parts below it. */
+function endNode(editing: EditBuilder, slot: Slot, node: Node, inner: boolean): void {
   if (node.ref) editing.end(slot, node.ref, inner);
   if (node.kind === 'object') {
     for (const [key, member] of node.members) endNode(editing, { parent: node.id, key, position: 0 }, member, true);
   } else if (node.kind === 'list') endRuns(editing, node.id, node.runs, true);
 }
 
-/** Of thoughts, tool calls and messages every element is a part of its own, so that it can be found and edited alone. */
-const isApart = (id: ContainerId): boolean => typeof id === 'number' && id !== ROOTS.pending;
+/** Each thought, tool call, message and memory entry is a part of its own, so that it can be found and edited alone. */
+const isElementwise = (id: ContainerId): boolean => typeof id === 'number' && id !== ROOTS.pending;
 
-function* growList(editing: Editing, id: ContainerId, elements: readonly unknown[]): Steps<ListNode> {
-  const kept = yield* keptOf(editing, elements);
+function* addList(editing: EditBuilder, id: ContainerId, elements: readonly unknown[]): Steps<ListNode> {
+  const kept = yield* keepAll(editing, elements);
   const runs: Run[] = [];
-  for (const group of yield* stretches(id, kept)) runs.push(yield* growRun(editing, id, group, runs.length * GAP));
+  for (const group of yield* groupElements(id, kept))
+    runs.push(yield* addRun(editing, id, group, runs.length * POSITION_GAP));
   return listNode(id, kept, runs, null);
 }
 
-function* keptOf(editing: Editing, elements: readonly unknown[]): Steps<Json[]> {
+function* keepAll(editing: EditBuilder, elements: readonly unknown[]): Steps<Json[]> {
   const kept: Json[] = [];
   for (const element of elements) {
     kept.push(editing.keep(element));
@@ -150,32 +151,31 @@ export function listNode(
   return { kind: 'list', id, value, runs, ref, size };
 }
 
-/** Elements that share a part. */
-function* stretches(id: ContainerId, elements: readonly Json[]): Steps<Json[][]> {
-  if (isApart(id)) return elements.map((element) => [element]);
-  const made: Json[][] = [];
-  let length = STRETCH;
+/** Groups of elements, each to share a part. */
+function* groupElements(id: ContainerId, elements: readonly Json[]): Steps<Json[][]> {
+  if (isElementwise(id)) return elements.map((element) => [element]);
+  const groups: Json[][] = [];
+  let length = MAX_RUN_SIZE;
   for (const element of elements) {
     yield;
-    const cut = isCut(element);
-    const size = cut ? STRETCH : canonical(element).length;
-    if (length + size > STRETCH || cut) {
-      made.push([element]);
-      length = cut ? STRETCH : size;
+    const size = isSplit(element) ? MAX_RUN_SIZE : canonical(element).length;
+    if (length + size > MAX_RUN_SIZE) {
+      groups.push([element]);
+      length = size;
     } else {
-      made.at(-1)!.push(element);
+      groups.at(-1)!.push(element);
       length += size;
     }
   }
-  return made;
+  return groups;
 }
 
-function* growRun(editing: Editing, parent: ContainerId, group: readonly Json[], position: number): Steps<Run> {
+function* addRun(editing: EditBuilder, parent: ContainerId, group: readonly Json[], position: number): Steps<Run> {
   yield;
   const slot = { parent, key: null, position };
   const [first] = group;
-  if (group.length === 1 && !isApart(parent) && isCut(first!)) {
-    const node = yield* growCut(editing, slot, first);
+  if (group.length === 1 && !isElementwise(parent) && isSplit(first!)) {
+    const node = yield* addContainer(editing, slot, first);
     return { ref: node.ref, position, length: 1, size: node.size, node };
   }
   const text = canonical(group as Json[]);
@@ -186,18 +186,18 @@ function* growRun(editing: Editing, parent: ContainerId, group: readonly Json[],
 type Same = (before: Json, sent: unknown) => boolean;
 const isSame: Same = (before, sent) => sameJson(before, sent as Json);
 
-/** The list as it was sent; the same node when nothing in it differs. */
+/** The list as sent; the same node if nothing differs. */
 export function* updateList(
-  editing: Editing,
+  editing: EditBuilder,
   node: ListNode,
   sent: readonly unknown[],
   same: Same = isSame,
 ): Steps<ListNode> {
   const hunks = diffSequences(node.value.length, sent.length, (i, j) => same(node.value[i]!, sent[j]));
   if (hunks.length === 0) return node;
-  const undo = editing.mark();
+  const rollBack = editing.savepoint();
   const patches = patchesOf(node, hunks, sent);
-  // Most lists grow at their end: what is before that is taken over in one go.
+  // Most lists grow at their end: everything before the first patch is copied at once.
   let run = patches[0]!.first;
   let element = 0;
   for (let i = 0; i < run; i++) element += node.runs[i]!.length;
@@ -214,10 +214,10 @@ export function* updateList(
     const room = { after: runs.at(-1)?.position, before: node.runs[patch.end]?.position };
     const made = yield* replaceRuns(editing, node, patch, room);
     if (!made) {
-      // No room between its neighbours: the whole list gets new positions.
-      undo();
+      // No free positions between the neighbours: the whole list gets new ones.
+      rollBack();
       endRuns(editing, node.id, node.runs, false);
-      return { ...(yield* growList(editing, node.id, sent)), ref: node.ref };
+      return { ...(yield* addList(editing, node.id, sent)), ref: node.ref };
     }
     for (const each of made.runs) runs.push(each);
     for (const each of made.value) value.push(each);
@@ -227,9 +227,9 @@ export function* updateList(
   return listNode(node.id, value, runs, node.ref);
 }
 
-/** The parts that take the place of others; undefined when there is no room for them. */
+/** Replaces runs; undefined if there are too few free positions. */
 function* replaceRuns(
-  editing: Editing,
+  editing: EditBuilder,
   node: ListNode,
   patch: Patch,
   room: Room,
@@ -244,26 +244,31 @@ function* replaceRuns(
     }
     return made;
   }
-  const value = yield* keptOf(editing, patch.elements);
-  const groups = yield* stretches(node.id, value);
+  const value = yield* keepAll(editing, patch.elements);
+  const groups = yield* groupElements(node.id, value);
   const positions = positionsFor(groups.length, replaced, room);
   if (!positions) return undefined;
   endRuns(editing, node.id, replaced, false);
   const runs: Run[] = [];
-  for (const group of groups) runs.push(yield* growRun(editing, node.id, group, positions[runs.length]!));
+  for (const group of groups) runs.push(yield* addRun(editing, node.id, group, positions[runs.length]!));
   return { runs, value };
 }
 
-/** One element in the place of another: within it only what differs, if it is cut and stays of its kind. */
-function* replaceRun(editing: Editing, parent: ContainerId, run: Run, sent: unknown): Steps<{ run: Run; value: Json }> {
+/** Replaces one element; of a split element of the same kind only the parts that differ. */
+function* replaceRun(
+  editing: EditBuilder,
+  parent: ContainerId,
+  run: Run,
+  sent: unknown,
+): Steps<{ run: Run; value: Json }> {
   const updated = run.node ? ((yield* updateInPlace(editing, run.node, sent)) as Run['node']) : undefined;
   if (updated) return { run: { ...run, node: updated, size: updated.size }, value: updated.value as Json };
   endRuns(editing, parent, [run], false);
   const value = editing.keep(sent);
-  return { run: yield* growRun(editing, parent, [value], run.position), value };
+  return { run: yield* addRun(editing, parent, [value], run.position), value };
 }
 
-function endRuns(editing: Editing, parent: ContainerId, runs: readonly Run[], inner: boolean): void {
+function endRuns(editing: EditBuilder, parent: ContainerId, runs: readonly Run[], inner: boolean): void {
   for (const { ref, position, node } of runs) {
     const slot = { parent, key: null, position };
     if (node) endNode(editing, slot, node, inner);
