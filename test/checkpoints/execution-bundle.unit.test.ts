@@ -5,14 +5,18 @@ import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import {
   type BundledCheckpoint,
   type BundledExecution,
+  bundleSteps,
   bundleText,
-  makeBundle,
-  readBundle,
+  readSteps,
 } from '#cairn/checkpoints/executions/bundle.js';
 import type { Bundle } from '#cairn/checkpoints/executions/model.js';
 import { snapshotCheck } from '#cairn/checkpoints/states/snapshot-check.js';
 import type { Json } from '#cairn/kernel/contract.js';
+import { atOnce } from '#cairn/kernel/index.js';
 import * as arbitrary from '../support/nouns/snapshots.js';
+
+const makeBundle = (...args: Parameters<typeof bundleSteps>): Bundle => atOnce(bundleSteps(...args));
+const readBundle = (value: unknown) => atOnce(readSteps(value));
 
 const execution: BundledExecution = { execution_id: 'run-1', agent_id: 'coder', status: 'paused', created_at: 5 };
 

@@ -35,7 +35,7 @@ import type { ThoughtMeasures } from '../states/thought-docs.js';
 import { measureThoughts } from '../states/thought-measures.js';
 import { type CheckpointSummary, presentMembers, type Snapshot } from './model.js';
 import { bytesOf, type Draft, ownerOf, rowFor } from './rows.js';
-import { openCheckpoint, readState, retainedState, showSummary } from './states.js';
+import { openCheckpoint, openState, readState, retainedState, showSummary } from './states.js';
 import {
   type CheckpointRow,
   descendsFrom,
@@ -81,13 +81,14 @@ export async function addCheckpoint(
   const snapshot = (): Snapshot => snapshotOf(taken.next.state);
   const isKeyed = call.options.idempotency_key !== undefined;
   const request = isKeyed && 'snapshot' in input ? { ...input, snapshot: snapshot() } : input;
+  const query = call.driver.at(call.tenant);
   const kept = await keptAnswer(call, request);
-  if (kept !== undefined) return readSummary(call.driver.at(call.tenant), kept);
+  if (kept !== undefined) return readSummary(query, kept);
   for (let attempt = 1; ; attempt++) {
     // Mostly the id is new: only after a conflict is it looked up here.
     const existing = attempt === 1 ? undefined : await sameCheckpoint(call, draft, snapshot());
     if (existing) return unchanged(call, request, existing);
-    const parent_id = draft.parent_id === undefined ? await headOf(call, execution_id) : draft.parent_id;
+    const { parent_id = (await openExecution(query, execution_id)).head_id } = draft;
     const before = () => stateBefore(call, execution_id, parent_id);
     let compared: Compared =
       attempt === 1 && taken.parent_id === parent_id
@@ -143,7 +144,7 @@ async function takeSnapshot(call: Call, { execution_id, parent_id, snapshot }: S
 async function compareLocked(work: Work, execution_id: string, snapshot: Snapshot): Promise<Compared> {
   const { tx } = work;
   const { head_id } = await openExecutionLocked(work, execution_id);
-  const state = head_id === null ? emptyState : await readState(tx, await openCheckpoint(tx, head_id), true);
+  const state = head_id === null ? emptyState : (await openState(tx, head_id, true)).state;
   return { parent_id: head_id, next: nextState(state, snapshot) };
 }
 
@@ -158,9 +159,6 @@ async function unchanged(call: Call, input: unknown, existing: CheckpointSummary
   if (call.options.idempotency_key === undefined) return existing;
   return change(call, { input, work: async () => existing, ...byId });
 }
-
-const headOf = async (call: Call, execution_id: string): Promise<string | null> =>
-  (await openExecution(call.driver.at(call.tenant), execution_id)).head_id;
 
 /** Retains the state for the next checkpoint, and drops that of the parent, unless this is a branch. */
 function retain(call: Call, row: CheckpointRow, { parent_id, next }: Compared): void {

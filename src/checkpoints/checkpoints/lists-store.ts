@@ -10,46 +10,28 @@ import {
   TENANT,
   type Tx,
 } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import type { Reach } from '../../engine/sql.js';
-import type { JsonObject } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
 import { executionsWithin } from '../executions/store.js';
 import { ROOTS } from '../states/parts.js';
 import { NEVER } from '../states/store.js';
-import type { CheckpointReason } from './model.js';
 import type { EntrySpan } from './pruning.js';
 import type { CheckpointRow } from './store.js';
 
-interface ThoughtFilter {
-  readonly thought_type?: string | undefined;
-  readonly confidence_below?: number | undefined;
-  readonly thought_text?: string | undefined;
-}
-
-interface ToolFilter {
-  readonly tool_id?: string | undefined;
-  readonly tool_success?: boolean | undefined;
-  readonly tool_slower_than_ms?: number | undefined;
-}
+type ListInput = In<'checkpoints.list'>;
+type ThoughtMember = 'thought_type' | 'confidence_below' | 'thought_text';
+type ToolMember = 'tool_id' | 'tool_success' | 'tool_slower_than_ms';
 
 /** A filter of thoughts or tool calls. */
-export interface EntryFilter extends ThoughtFilter, ToolFilter {
-  readonly execution_id?: string | undefined;
-  readonly agent_id?: string | undefined;
+export interface EntryFilter extends Pick<ListInput, 'execution_id' | 'agent_id' | ThoughtMember | ToolMember> {
   readonly reach?: Reach | undefined;
 }
 
-export interface CheckpointFilter extends EntryFilter {
-  readonly thread_id?: string | undefined;
-  readonly namespace?: string | undefined;
-  readonly checkpoint_reason?: CheckpointReason | undefined;
-  readonly name?: string | undefined;
-  readonly labels?: JsonObject | undefined;
+export interface CheckpointFilter extends EntryFilter, Omit<ListInput, keyof EntryFilter | `taken_${string}`> {
   /** Epoch milliseconds. */
   readonly taken_after?: number | undefined;
   readonly taken_before?: number | undefined;
-  readonly before_id?: string | undefined;
-  readonly inherited?: boolean | undefined;
 }
 
 export const ENTRY_TABLES = ['thoughts', 'tool_calls'] as const;
@@ -187,11 +169,10 @@ function where(filter: CheckpointFilter): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listCheckpoints(query: Query, filter: CheckpointFilter, page: KeysetPage): Promise<CheckpointRow[]> {
-  return query.all<CheckpointRow>(
+export const listCheckpoints = (query: Query, filter: CheckpointFilter, page: KeysetPage): Promise<CheckpointRow[]> =>
+  query.all<CheckpointRow>(
     sql`SELECT c.* FROM checkpoints c WHERE ${where(filter)}${keyset(sql`c.checkpoint_id`, page)}`,
   );
-}
 
 export const countCheckpoints = (filter: CheckpointFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM checkpoints c WHERE ${where(filter)}`;

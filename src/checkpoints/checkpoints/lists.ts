@@ -19,7 +19,7 @@ import {
   lower,
 } from './lists-store.js';
 import type { Thought, ToolCall } from './model.js';
-import { openCheckpoint, readState, showSummary } from './states.js';
+import { openState, showSummary } from './states.js';
 import type { CheckpointRow } from './store.js';
 
 const msOf = (iso: string | undefined): number | undefined => (iso === undefined ? undefined : toMs(iso));
@@ -56,7 +56,7 @@ function parseKey(text: string): EntryKey {
 }
 
 /** A page of thoughts or tool calls: `held` are those of one checkpoint, else the table is read. */
-async function entryPage(
+async function entryPage<T extends Thought | ToolCall>(
   call: Call,
   table: EntryTable,
   { limit, cursor, offset, order, ...filters }: PageInput & EntryFilter,
@@ -77,31 +77,25 @@ async function entryPage(
     count: held ? async () => held.length : countEntries(table, filter),
   });
   const entries = rows.map(({ id, execution_id, checkpoint_id, body }) => ({
+    execution_id,
+    checkpoint_id,
+    ...(JSON.parse(body) as T),
     id,
-    entry: { execution_id, checkpoint_id, ...(JSON.parse(body) as object) },
   }));
   return { entries, page };
 }
 
 export async function thoughts(call: Call, input: In<'checkpoints.thoughts'>): Promise<Out<'checkpoints.thoughts'>> {
-  const { entries, page } = await entryPage(call, 'thoughts', input, await thoughtsOf(call, input));
-  type Listed = Out<'checkpoints.thoughts'>['thoughts'][number];
-  return {
-    thoughts: entries.map(({ entry }) => {
-      const { children: _, ...thought } = entry as Listed & Pick<Thought, 'children'>;
-      return thought;
-    }),
-    ...page,
-  };
+  const { entries, page } = await entryPage<Thought>(call, 'thoughts', input, await thoughtsOf(call, input));
+  return { thoughts: entries.map(({ children: _, ...thought }) => thought), ...page };
 }
 
 export async function tool_calls(
   call: Call,
   input: In<'checkpoints.tool_calls'>,
 ): Promise<Out<'checkpoints.tool_calls'>> {
-  const { entries, page } = await entryPage(call, 'tool_calls', input, await toolCallsOf(call, input));
-  type Listed = Out<'checkpoints.tool_calls'>['tool_calls'][number];
-  return { tool_calls: entries.map(({ entry, id }) => ({ ...(entry as Listed), id })), ...page };
+  const { entries, page } = await entryPage<ToolCall>(call, 'tool_calls', input, await toolCallsOf(call, input));
+  return { tool_calls: entries, ...page };
 }
 
 /** Pages of one checkpoint's entries, in the order of its state. */
@@ -162,8 +156,5 @@ const entryOf = ({ checkpoint_id, execution_id }: CheckpointRow, id: string, ent
 
 async function stateOf(call: Call, { checkpoint_id }: { checkpoint_id?: string | undefined }) {
   if (checkpoint_id === undefined) return undefined;
-  return call.driver.snapshot(call.tenant, async (query) => {
-    const row = await openCheckpoint(query, checkpoint_id);
-    return { row, state: await readState(query, row) };
-  });
+  return call.driver.snapshot(call.tenant, (query) => openState(query, checkpoint_id));
 }

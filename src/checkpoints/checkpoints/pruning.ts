@@ -1,21 +1,12 @@
 /** Decides which checkpoints of an execution a prune keeps, and who becomes their parent. */
+import type { In } from '../../engine/contract.js';
 import { groupBy } from '../group-by.js';
+import type { CheckpointRow } from './store.js';
 
-export interface PrunedNode {
-  readonly checkpoint_id: string;
-  readonly parent_id: string | null;
-  readonly line: number;
-  readonly revision: number;
-  readonly name: string | null;
-  readonly timestamp: number;
-}
-
-interface KeepRules {
-  readonly keep_newest: number;
-  readonly keep_daily: boolean;
-  readonly keep_branch_points: boolean;
-  readonly keep_named: boolean;
-}
+export type PrunedNode = Pick<
+  CheckpointRow,
+  'checkpoint_id' | 'parent_id' | 'line' | 'revision' | 'name' | 'timestamp'
+>;
 
 export interface PrunePlan {
   readonly kept: readonly PrunedNode[];
@@ -27,16 +18,20 @@ export interface PrunePlan {
 const DAY_MS = 86_400_000;
 
 /** `nodes` are in the order of their revisions. The current checkpoint is always kept. */
-export function planPruning(nodes: readonly PrunedNode[], head_id: string | null, rules: KeepRules): PrunePlan {
+export function planPruning(
+  nodes: readonly PrunedNode[],
+  head_id: string | null,
+  { keep_newest = 1, keep_daily, keep_branch_points = true, keep_named = true }: In<'executions.prune'>,
+): PrunePlan {
   const keep = new Set<string>();
   if (head_id !== null) keep.add(head_id);
-  for (const { checkpoint_id } of nodes.slice(-rules.keep_newest)) keep.add(checkpoint_id);
-  if (rules.keep_daily) {
+  for (const { checkpoint_id } of nodes.slice(-keep_newest)) keep.add(checkpoint_id);
+  if (keep_daily) {
     const lastOf = new Map(nodes.map((node) => [Math.floor(node.timestamp / DAY_MS), node.checkpoint_id]));
     for (const id of lastOf.values()) keep.add(id);
   }
-  if (rules.keep_named) for (const { checkpoint_id, name } of nodes) if (name !== null) keep.add(checkpoint_id);
-  if (rules.keep_branch_points)
+  if (keep_named) for (const { checkpoint_id, name } of nodes) if (name !== null) keep.add(checkpoint_id);
+  if (keep_branch_points)
     for (const [id, children] of groupBy(nodes, ({ parent_id }) => parent_id))
       if (id !== null && children.length > 1) keep.add(id);
   const kept = nodes.filter(({ checkpoint_id }) => keep.has(checkpoint_id));

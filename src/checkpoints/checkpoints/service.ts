@@ -12,7 +12,7 @@ import { describeChanges } from '../states/diff-summary.js';
 import { snapshotOf } from '../states/snapshot-state.js';
 import { addCheckpoint } from './adding.js';
 import { type Checkpoint, type CheckpointSummary, presentMembers } from './model.js';
-import { openCheckpoint, readState, retainedState, showCheckpoint, showSummary, showWrite } from './states.js';
+import { openCheckpoint, openState, retainedState, showCheckpoint, showSummary, showWrite } from './states.js';
 import { findCheckpoint, findUsed } from './store.js';
 import { insertWrites, readWrites, replaceWrite, takenPlaces, type WriteRow } from './writes.js';
 
@@ -41,8 +41,8 @@ export const readCheckpoint = (call: Call, checkpoint_id: string): Promise<Check
   call.driver.snapshot(call.tenant, (query) => readWhole(query, checkpoint_id));
 
 async function readWhole(query: Query, checkpoint_id: string): Promise<Checkpoint> {
-  const row = await openCheckpoint(query, checkpoint_id);
-  return showCheckpoint(row, await readState(query, row));
+  const { row, state } = await openState(query, checkpoint_id);
+  return showCheckpoint(row, state);
 }
 
 export async function get(call: Call, input: In<'checkpoints.get'>): Promise<Checkpoint> {
@@ -76,13 +76,12 @@ export async function diff(call: Call, input: In<'checkpoints.diff'>): Promise<O
   return { from_checkpoint_id: from.id, to_checkpoint_id: to.id, ...(await compare(from, to)) };
 }
 
-export function latest(call: Call, { execution_id }: In<'checkpoints.latest'>): Promise<Checkpoint> {
-  return call.driver.snapshot(call.tenant, async (query) => {
+export const latest = (call: Call, { execution_id }: In<'checkpoints.latest'>): Promise<Checkpoint> =>
+  call.driver.snapshot(call.tenant, async (query) => {
     const { head_id } = await openExecution(query, execution_id);
     if (head_id !== null) return readWhole(query, head_id);
     throw new CairnError('CHECKPOINT_NOT_FOUND', `execution ${execution_id} has no checkpoint yet`);
   });
-}
 
 /** Locks the execution of a checkpoint, then checks again: the checkpoint may have been pruned before the lock. */
 async function openLocked(work: Work, checkpoint_id: string): Promise<ExecutionRow> {

@@ -28,14 +28,16 @@ export async function readState(query: Query, row: PlacedCheckpoint, retained = 
   return stateOf(parts, JSON.parse(row.rest) as Rest, retained);
 }
 
+export async function openState(query: Query, checkpoint_id: string, retained = false) {
+  const row = await openCheckpoint(query, checkpoint_id);
+  return { row, state: await readState(query, row, retained) };
+}
+
 /** The state of a checkpoint from the cache, else read and retained. */
 export async function retainedState(call: Call, checkpoint_id: string): Promise<State> {
   const known = retainedStates.of(call).get(call.tenant, checkpoint_id);
   if (known) return known;
-  const { row, state } = await call.driver.snapshot(call.tenant, async (query) => {
-    const row = await openCheckpoint(query, checkpoint_id);
-    return { row, state: await readState(query, row, true) };
-  });
+  const { row, state } = await call.driver.snapshot(call.tenant, (query) => openState(query, checkpoint_id, true));
   retainedStates.of(call).set(call.tenant, row, state);
   return state;
 }

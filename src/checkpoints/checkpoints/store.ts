@@ -65,14 +65,13 @@ export interface PlacedCheckpoint extends CheckpointRow {
 }
 
 /** Undefined if its execution is deleted. */
-export function findCheckpoint(query: Query, checkpoint_id: string): Promise<PlacedCheckpoint | undefined> {
-  return query.get<PlacedCheckpoint>(
+export const findCheckpoint = (query: Query, checkpoint_id: string): Promise<PlacedCheckpoint | undefined> =>
+  query.get<PlacedCheckpoint>(
     sql`SELECT c.*, l.base_line FROM checkpoints c
         JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
         JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
         WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id} AND e.deleted_at IS NULL`,
   );
-}
 
 /** Whether a checkpoint descends from another. The ancestor need not exist in this store. */
 export async function descendsFrom(
@@ -104,28 +103,26 @@ export async function hasChild(query: Query, execution_id: string, checkpoint_id
 
 export type CheckpointPlace = Pick<PlacedCheckpoint, 'checkpoint_id' | 'line' | 'revision' | 'followed' | 'base_line'>;
 
-export function findPlace(
+export const findPlace = (
   query: Query,
   execution_id: string,
   checkpoint_id: string,
-): Promise<CheckpointPlace | undefined> {
-  return query.get<CheckpointPlace>(
+): Promise<CheckpointPlace | undefined> =>
+  query.get<CheckpointPlace>(
     sql`SELECT c.checkpoint_id, c.line, c.revision, c.followed, l.base_line FROM checkpoints c
         JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
         WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id} AND c.execution_id = ${execution_id}`,
   );
-}
 
 /** Whether the id is in use, or was. */
-export function findUsed(query: Query, checkpoint_id: string): Promise<{ gone: number } | undefined> {
-  return query.get(
+export const findUsed = (query: Query, checkpoint_id: string): Promise<{ gone: number } | undefined> =>
+  query.get(
     sql`SELECT CASE WHEN e.deleted_at IS NULL THEN 0 ELSE 1 END AS gone FROM checkpoints c
           JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
           WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id}
         UNION ALL
         SELECT 1 AS gone FROM checkpoints_gone WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`,
   );
-}
 
 /** The ids that are in use, or were. */
 export async function usedIds(query: Query, checkpoint_ids: readonly string[]): Promise<string[]> {

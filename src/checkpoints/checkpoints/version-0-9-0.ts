@@ -80,41 +80,39 @@ type Checkpoint090 = z.output<typeof checkpoint090>;
 const toMilliseconds = (seconds: number): number => Math.round(seconds * 1000);
 
 /** Absent members get their defaults: zero tokens and time, no arguments, a null result. Unknown members stay. */
-export function from090(old: Checkpoint090): Checkpoint {
-  return {
-    ...othersOf(old, checkpoint090, checkpoint, ''),
-    version: '1.0.0',
-    id: old.checkpoint_id,
-    timestamp: toMs(old.created_at),
-    execution_id: old.execution_id,
-    agent_id: old.agent,
-    metadata: {
-      step_number: old.step,
-      tokens_used: old.tokens ?? 0,
-      duration_ms: toMilliseconds(old.seconds ?? 0),
-      checkpoint_reason: reasons[old.reason],
+export const from090 = (old: Checkpoint090): Checkpoint => ({
+  ...othersOf(old, checkpoint090, checkpoint, ''),
+  version: '1.0.0',
+  id: old.checkpoint_id,
+  timestamp: toMs(old.created_at),
+  execution_id: old.execution_id,
+  agent_id: old.agent,
+  metadata: {
+    step_number: old.step,
+    tokens_used: old.tokens ?? 0,
+    duration_ms: toMilliseconds(old.seconds ?? 0),
+    checkpoint_reason: reasons[old.reason],
+  },
+  ...parentOf(old),
+  snapshot: {
+    thought_chain: { ...presentMembers({ current_step_id: old.current_thought }), steps: thoughtsOf(old) },
+    context: { messages: old.messages, variables: old.variables },
+    tool_state: {
+      ...presentMembers({ last_tool_call_id: old.last_tool }),
+      pending: old.pending_tools ?? [],
+      completed: old.tools.map(({ id, tool, args, result, ok, seconds, at, ...others }, i) => ({
+        ...othersOf(others, oldTool, toolCall, ` in tools[${i}]`),
+        ...presentMembers({ id }),
+        tool_id: tool,
+        arguments: args ?? {},
+        result: result ?? null,
+        success: ok,
+        duration_ms: toMilliseconds(seconds),
+        timestamp: toMs(at),
+      })),
     },
-    ...parentOf(old),
-    snapshot: {
-      thought_chain: { ...presentMembers({ current_step_id: old.current_thought }), steps: thoughtsOf(old) },
-      context: { messages: old.messages, variables: old.variables },
-      tool_state: {
-        ...presentMembers({ last_tool_call_id: old.last_tool }),
-        pending: old.pending_tools ?? [],
-        completed: old.tools.map(({ id, tool, args, result, ok, seconds, at, ...others }, i) => ({
-          ...othersOf(others, oldTool, toolCall, ` in tools[${i}]`),
-          ...presentMembers({ id }),
-          tool_id: tool,
-          arguments: args ?? {},
-          result: result ?? null,
-          success: ok,
-          duration_ms: toMilliseconds(seconds),
-          timestamp: toMs(at),
-        })),
-      },
-    },
-  };
-}
+  },
+});
 
 /** Members unknown to 0.9.0. One that 1.0.0 knows is refused: it would be misread. */
 function othersOf(value: object, old: z.ZodObject, next: z.ZodObject, place: string): JsonObject {

@@ -1,7 +1,7 @@
 /** Bundles: a whole execution in one file. Writes and reads the states of its checkpoints. */
 import { z } from 'zod';
 import { type Json, type JsonObject, stableJson } from '../../kernel/contract.js';
-import { atOnce, invalid, parseAs, type Steps } from '../../kernel/index.js';
+import { invalid, parseAs, type Steps } from '../../kernel/index.js';
 import type { Checkpoint, CheckpointSummary, PendingWrite, Snapshot } from '../checkpoints/model.js';
 import { checkVersion } from '../checkpoints/versions.js';
 import { diffStates } from '../states/diff.js';
@@ -19,11 +19,7 @@ export interface BundledCheckpoint {
 export type BundledExecution = Bundle['execution'];
 type Entry = Bundle['checkpoints'][number];
 
-/** Refuses a parent that comes after its child. */
-export const makeBundle = (execution: BundledExecution, checkpoints: Iterable<BundledCheckpoint>): Bundle =>
-  atOnce(bundleSteps(execution, checkpoints));
-
-/** Takes the checkpoints one by one: a caller need not keep their states in memory. */
+/** Takes the checkpoints one by one: a caller need not keep their states in memory. Parents come before children. */
 export function* bundleSteps(execution: BundledExecution, checkpoints: Iterable<BundledCheckpoint>): Steps<Bundle> {
   const entries: Entry[] = [];
   // Rebuilt from the parent's state, so that all states together take no more memory than their changes.
@@ -76,15 +72,8 @@ export function* sameBundleSteps(one: Bundle, other: Bundle): Steps<boolean> {
 export const bundleText = (value: Bundle): string =>
   stableJson(bundle, parseAs(bundle, value, `bundle of execution ${value.execution.execution_id}`));
 
-interface ReadBundle {
-  readonly execution: BundledExecution;
-  readonly checkpoints: BundledCheckpoint[];
-}
-
 /** Validates the whole bundle. States share values with their parents. */
-export const readBundle = (value: unknown): ReadBundle => atOnce(readSteps(value));
-
-export function* readSteps(value: unknown): Steps<ReadBundle> {
+export function* readSteps(value: unknown): Steps<{ execution: BundledExecution; checkpoints: BundledCheckpoint[] }> {
   const { execution, checkpoints: given } = readOutside(value);
   const states = new Map<string, Snapshot>();
   const checkOrder = orderCheck();

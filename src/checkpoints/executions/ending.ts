@@ -39,12 +39,6 @@ const ATTEMPTS = 8;
 
 export async function prune(call: Call, input: In<'executions.prune'>): Promise<Pruned> {
   const { execution_id } = input;
-  const rules = {
-    keep_newest: input.keep_newest ?? 1,
-    keep_daily: input.keep_daily ?? false,
-    keep_branch_points: input.keep_branch_points ?? true,
-    keep_named: input.keep_named ?? true,
-  };
   const kept = input.dry_run ? undefined : await keptAnswer(call, input);
   if (kept !== undefined) return kept as Pruned;
   /** Includes those of attempts that another writer interrupted. */
@@ -52,7 +46,7 @@ export async function prune(call: Call, input: In<'executions.prune'>): Promise<
   for (let attempt = 1; ; attempt++) {
     const execution = await openExecution(call.driver.at(call.tenant), execution_id);
     const query = atLength(call.driver, call.tenant);
-    const plan = planPruning(await nodesOf(query, execution_id), execution.head_id, rules);
+    const plan = planPruning(await nodesOf(query, execution_id), execution.head_id, input);
     const removed = [...gone, ...plan.removed.map(({ checkpoint_id }) => checkpoint_id)];
     const answer = {
       execution_id,

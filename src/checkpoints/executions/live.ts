@@ -8,7 +8,7 @@ import { CairnError } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
 import type { CheckpointSummary, Snapshot } from '../checkpoints/model.js';
 import { readState, showSummary } from '../checkpoints/states.js';
-import { findCheckpoint, type PlacedCheckpoint } from '../checkpoints/store.js';
+import { findCheckpoint } from '../checkpoints/store.js';
 import { diffStates } from '../states/diff.js';
 import { retainedStates } from '../states/retained-states.js';
 import { snapshotOf } from '../states/snapshot-state.js';
@@ -86,13 +86,10 @@ const changed = (token: string, before: Sent, after: Sent): LiveItem =>
 
 async function stateAt(call: Call, query: Query, checkpoint_id: string | null): Promise<Sent | undefined> {
   const row = checkpoint_id === null ? undefined : await findCheckpoint(query, checkpoint_id);
-  return row && { checkpoint: showSummary(row), snapshot: await snapshotAt(call, query, row) };
-}
-
-/** Prefers the retained state, which shares values with the state before. */
-async function snapshotAt(call: Call, query: Query, row: PlacedCheckpoint): Promise<Snapshot> {
-  const retained = retainedStates.of(call).get(call.tenant, row.checkpoint_id);
-  return snapshotOf(retained ?? (await readState(query, row)));
+  if (!row) return undefined;
+  // Prefers the retained state, which shares values with the state before.
+  const state = retainedStates.of(call).get(call.tenant, row.checkpoint_id) ?? (await readState(query, row));
+  return { checkpoint: showSummary(row), snapshot: snapshotOf(state) };
 }
 
 const follows = (next: Sent, before: Sent): boolean => next.checkpoint.parent?.checkpoint_id === before.checkpoint.id;

@@ -33,23 +33,21 @@ const DEFAULT_AGENT = 'agent';
 export const isFinished = (status: ExecutionStatus): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled';
 
-export function showExecution(row: ExecutionRow): Execution {
-  return {
-    execution_id: row.execution_id,
-    agent_id: row.agent_id,
-    name: row.name,
-    status: row.status,
-    trajectory_id: row.trajectory_id,
-    thread_id: row.thread_id,
-    namespace: row.namespace,
-    metadata: row.metadata === null ? {} : (JSON.parse(row.metadata) as JsonObject),
-    checkpoints: row.checkpoints,
-    latest_checkpoint_id: row.head_id,
-    created_at: toIso(row.created_at),
-    updated_at: toIso(row.updated_at),
-    finished_at: row.finished_at === null ? null : toIso(row.finished_at),
-  };
-}
+export const showExecution = (row: ExecutionRow): Execution => ({
+  execution_id: row.execution_id,
+  agent_id: row.agent_id,
+  name: row.name,
+  status: row.status,
+  trajectory_id: row.trajectory_id,
+  thread_id: row.thread_id,
+  namespace: row.namespace,
+  metadata: row.metadata === null ? {} : (JSON.parse(row.metadata) as JsonObject),
+  checkpoints: row.checkpoints,
+  latest_checkpoint_id: row.head_id,
+  created_at: toIso(row.created_at),
+  updated_at: toIso(row.updated_at),
+  finished_at: row.finished_at === null ? null : toIso(row.finished_at),
+});
 
 export const openExecution = async (query: Query, execution_id: string): Promise<ExecutionRow> =>
   present(query, 'execution', execution_id, await findExecution(query, execution_id));

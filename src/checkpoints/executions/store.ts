@@ -12,6 +12,7 @@ import {
   type Tx,
   within,
 } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import { type Reach, within as withinReach } from '../../engine/sql.js';
 import { insertRows } from '../insert-rows.js';
 import type { ExecutionStatus } from './model.js';
@@ -65,18 +66,14 @@ const table: Table = {
 export const insertExecution = (tx: Tx, row: ExecutionRow): Promise<void> => insertRows(tx, table, [row]);
 
 /** Finds deleted executions as well. */
-export function findExecution(query: Query, execution_id: string): Promise<ExecutionRow | undefined> {
-  return query.get<ExecutionRow>(
-    sql`SELECT * FROM executions WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
-  );
-}
+export const findExecution = (query: Query, execution_id: string): Promise<ExecutionRow | undefined> =>
+  query.get<ExecutionRow>(sql`SELECT * FROM executions WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`);
 
 /** Locks the row: no other call adds or removes a checkpoint until the commit. */
-export function lockExecution(tx: Tx, execution_id: string): Promise<ExecutionRow | undefined> {
-  return tx.get<ExecutionRow>(
+export const lockExecution = (tx: Tx, execution_id: string): Promise<ExecutionRow | undefined> =>
+  tx.get<ExecutionRow>(
     sql`SELECT * FROM executions WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} FOR UPDATE`,
   );
-}
 
 export const updateExecution = (
   tx: Tx,
@@ -110,12 +107,9 @@ export const resumeExecution = (tx: Tx, execution_id: string): Promise<void> =>
 /** Condition on executions e. */
 export const executionsWithin = (reach: Reach): Sql => withinReach(reach, sql`e.agent_id`, sql`e.trajectory_id`);
 
-interface ExecutionFilter {
-  readonly status?: ExecutionStatus | undefined;
-  readonly agent_id?: string | undefined;
-  readonly trajectory_id?: string | undefined;
-  readonly thread_id?: string | undefined;
-  readonly namespace?: string | undefined;
+type ListInput = In<'executions.list'>;
+
+interface ExecutionFilter extends Pick<ListInput, 'status' | 'agent_id' | 'trajectory_id' | 'thread_id' | 'namespace'> {
   readonly times: Times;
   readonly reach?: Reach | undefined;
 }
@@ -133,22 +127,18 @@ function where(filter: ExecutionFilter): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listExecutions(query: Query, filter: ExecutionFilter, page: KeysetPage): Promise<ExecutionRow[]> {
-  return query.all<ExecutionRow>(
-    sql`SELECT e.* FROM executions e WHERE ${where(filter)}${keyset(sql`e.execution_id`, page)}`,
-  );
-}
+export const listExecutions = (query: Query, filter: ExecutionFilter, page: KeysetPage): Promise<ExecutionRow[]> =>
+  query.all<ExecutionRow>(sql`SELECT e.* FROM executions e WHERE ${where(filter)}${keyset(sql`e.execution_id`, page)}`);
 
 export const countExecutions = (filter: ExecutionFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM executions e WHERE ${where(filter)}`;
 
 /** Locks the executions of these trajectories, in the order of their ids. */
-export function lockExecutionsOf(tx: Tx, trajectory_ids: readonly string[]): Promise<ExecutionRow[]> {
-  return tx.all<ExecutionRow>(
+export const lockExecutionsOf = (tx: Tx, trajectory_ids: readonly string[]): Promise<ExecutionRow[]> =>
+  tx.all<ExecutionRow>(
     sql`SELECT * FROM executions WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids})
           AND deleted_at IS NULL ORDER BY execution_id FOR UPDATE`,
   );
-}
 
 /** Leaves a tombstone with the id, which is never reused. */
 export const clearExecutions = (tx: Tx, execution_ids: readonly string[], now: number): Promise<void> =>

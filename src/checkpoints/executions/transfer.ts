@@ -17,7 +17,6 @@ import { groupBy } from '../group-by.js';
 import { bundleWithCarried, carriedByBundle, withCarried } from '../states/carried-members.js';
 import { type Rest, snapshotOf } from '../states/snapshot-state.js';
 import { insertParts, thoughtBodies } from '../states/store.js';
-import type { ThinkingExecution, ThoughtMeasures } from '../states/thought-docs.js';
 import { measureThoughts } from '../states/thought-measures.js';
 import { type BundledCheckpoint, type BundledExecution, bundleSteps, readSteps, sameBundleSteps } from './bundle.js';
 import { readContents, statesFrom, storedBytes } from './contents.js';
@@ -108,7 +107,13 @@ async function importBundle(call: Call, input: In<'executions.import'>): Promise
       );
       await refuseUsed(tx, execution_id, laidOut);
       await insertExecution(tx, row);
-      await insertLaidOut(tx, row, laidOut, measures);
+      await insertLines(tx, execution_id, laidOut.lines);
+      await insertCheckpoints(tx, laidOut.rows);
+      await insertParts(tx, row, laidOut.parts, measures);
+      for (const { checkpoint_id, writes } of laidOut.writes) {
+        const rows = writes.map(({ index, value, ...write }) => ({ ...write, place: index, value: canonical(value) }));
+        await insertWrites(tx, { checkpoint_id, execution_id }, 0, rows);
+      }
       const facts = { checkpoints: laidOut.rows.length };
       appendEvent(work, 'cairn.execution.imported', { type: 'execution', id: execution_id }, facts);
       return showExecution(row);
@@ -116,22 +121,6 @@ async function importBundle(call: Call, input: In<'executions.import'>): Promise
     remember: () => execution_id,
     again,
   });
-}
-
-async function insertLaidOut(
-  tx: Tx,
-  execution: ThinkingExecution,
-  laidOut: LaidOut,
-  measures: ThoughtMeasures,
-): Promise<void> {
-  const { execution_id } = execution;
-  await insertLines(tx, execution_id, laidOut.lines);
-  await insertCheckpoints(tx, laidOut.rows);
-  await insertParts(tx, execution, laidOut.parts, measures);
-  for (const { checkpoint_id, writes } of laidOut.writes) {
-    const rows = writes.map(({ index, value, ...write }) => ({ ...write, place: index, value: canonical(value) }));
-    await insertWrites(tx, { checkpoint_id, execution_id }, 0, rows);
-  }
 }
 
 /** The existing execution with this id, if it exports the same bytes. */

@@ -2,27 +2,17 @@
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { CheckpointRow } from '../checkpoints/store.js';
 import { segments } from '../states/store.js';
-import type { ExecutionStats } from './model.js';
+import type { ExecutionStats, ExecutionTreeNode } from './model.js';
 
-const treeColumns = sql`checkpoint_id, parent_id, is_branch, branch_reason, name, step_number, checkpoint_reason,
-  tokens_used, timestamp`;
-export type TreeRow = Pick<
-  CheckpointRow,
-  | 'checkpoint_id'
-  | 'parent_id'
-  | 'is_branch'
-  | 'branch_reason'
-  | 'name'
-  | 'step_number'
-  | 'checkpoint_reason'
-  | 'tokens_used'
-  | 'timestamp'
->;
+export type TreeRow = Omit<ExecutionTreeNode, 'parent_checkpoint_id' | 'is_branch' | 'children'> &
+  Pick<CheckpointRow, 'parent_id' | 'is_branch'>;
 
 /** In the order of creation. */
 export const treeRows = (query: Query, execution_id: string, limit: number): Promise<TreeRow[]> =>
   query.all<TreeRow>(
-    sql`SELECT ${treeColumns} FROM checkpoints WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}
+    sql`SELECT checkpoint_id, parent_id, is_branch, branch_reason, name, step_number, checkpoint_reason, tokens_used,
+          timestamp
+        FROM checkpoints WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}
         ORDER BY revision LIMIT ${limit}`,
   );
 

@@ -23,11 +23,6 @@ export interface StoredPart {
 
 type PartsByContainer = Map<number, StoredPart[]>;
 
-export interface Assembly {
-  list(id: number): ListNode;
-  object(id: number): ObjectNode;
-}
-
 /** On a line without a base all parts are visible. */
 const visibleParts = (parts: readonly StoredPart[]): PartsByContainer =>
   parts.some(({ depth, kind }) => depth > 0 || kind === 'gone')
@@ -48,7 +43,7 @@ function overlaidParts(parts: readonly StoredPart[]): PartsByContainer {
 }
 
 /** With `retained` the values are frozen, so that later states can be compared with them. */
-export function assemble(parts: readonly StoredPart[], retained: boolean): Assembly {
+export function assemble(parts: readonly StoredPart[], retained: boolean) {
   const visible = visibleParts(parts);
   const refOf = ({ line, added, ordinal }: StoredPart): Ref => ({ stamp: { line, revision: added }, ordinal });
   const read = (part: StoredPart): Json => {

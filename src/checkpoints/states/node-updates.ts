@@ -23,30 +23,30 @@ const isSplit = (value: Json): value is JsonObject | Json[] =>
   typeof value === 'object' && value !== null && isLongerThan(value, SPLIT_ABOVE);
 
 /** Adds a member, new or in the slot of one that ended. */
-function* addMember(editing: EditBuilder, parent: ContainerId, key: string, sent: unknown): Steps<Node> {
+function* addMember(edit: EditBuilder, parent: ContainerId, key: string, sent: unknown): Steps<Node> {
   const slot = { parent, key, position: 0 };
   const fault = textFault(key);
   if (fault) throw invalid(`a name in snapshot.context.variables is refused: ${fault}`);
-  const value = editing.keep(sent);
-  if (isSplit(value)) return yield* addContainer(editing, slot, value);
+  const value = edit.keep(sent);
+  if (isSplit(value)) return yield* addContainer(edit, slot, value);
   const text = canonical(value);
-  const ref = editing.add(slot, { kind: 'value', child: null, value, text });
+  const ref = edit.add(slot, { kind: 'value', child: null, value, text });
   return { kind: 'value', ref, value, size: text.length };
 }
 
 /** Adds a value that is too long for one part: a part that stands for it, and its members or elements below. */
 function* addContainer(
-  editing: EditBuilder,
+  edit: EditBuilder,
   slot: Slot,
   value: JsonObject | Json[],
 ): Steps<(ObjectNode | ListNode) & { readonly ref: Ref }> {
-  const id = editing.container();
+  const id = edit.container();
   const kind = Array.isArray(value) ? 'list' : 'object';
-  const ref = editing.add(slot, { kind, child: id, value: null, text: null });
-  if (Array.isArray(value)) return { ...(yield* addList(editing, id, value)), ref };
+  const ref = edit.add(slot, { kind, child: id, value: null, text: null });
+  if (Array.isArray(value)) return { ...(yield* addList(edit, id, value)), ref };
   const members = new Map<string, Node>();
   for (const key of Object.keys(value).sort()) {
-    members.set(key, yield* addMember(editing, id, key, value[key]!));
+    members.set(key, yield* addMember(edit, id, key, value[key]!));
     yield;
   }
   return { ...objectNode(id, members, ref), ref };
@@ -63,11 +63,7 @@ export function objectNode(id: ContainerId, members: ReadonlyMap<string, Node>, 
 }
 
 /** The object as sent; the same node if nothing differs. */
-export function* updateObject(
-  editing: EditBuilder,
-  node: ObjectNode,
-  sent: Record<string, unknown>,
-): Steps<ObjectNode> {
+export function* updateObject(edit: EditBuilder, node: ObjectNode, sent: Record<string, unknown>): Steps<ObjectNode> {
   let members: Map<string, Node> | undefined;
   let found = 0;
   for (const key of Object.keys(sent)) {
@@ -77,64 +73,64 @@ export function* updateObject(
     const before = node.members.get(key);
     if (before) found++;
     const after = before
-      ? yield* updateMember(editing, node.id, key, before, value)
-      : yield* addMember(editing, node.id, key, value);
+      ? yield* updateMember(edit, node.id, key, before, value)
+      : yield* addMember(edit, node.id, key, value);
     if (after !== before) (members ??= new Map(node.members)).set(key, after);
   }
   if (found < node.members.size) {
     members ??= new Map(node.members);
     for (const [key, member] of node.members) {
       if (Object.hasOwn(sent, key) && sent[key] !== undefined) continue;
-      endNode(editing, { parent: node.id, key, position: 0 }, member, false);
+      endNode(edit, { parent: node.id, key, position: 0 }, member, false);
       members.delete(key);
     }
   }
   return members ? objectNode(node.id, members, node.ref) : node;
 }
 
-function* updateMember(editing: EditBuilder, parent: ContainerId, key: string, node: Node, sent: unknown): Steps<Node> {
-  const updated = yield* updateInPlace(editing, node, sent);
+function* updateMember(edit: EditBuilder, parent: ContainerId, key: string, node: Node, sent: unknown): Steps<Node> {
+  const updated = yield* updateInPlace(edit, node, sent);
   if (updated) return updated;
-  endNode(editing, { parent, key, position: 0 }, node, false);
-  return yield* addMember(editing, parent, key, sent);
+  endNode(edit, { parent, key, position: 0 }, node, false);
+  return yield* addMember(edit, parent, key, sent);
 }
 
 /** The node as sent, if it can keep its part; undefined if another part has to replace it. */
-function* updateInPlace(editing: EditBuilder, node: Node, sent: unknown): Steps<Node | undefined> {
+function* updateInPlace(edit: EditBuilder, node: Node, sent: unknown): Steps<Node | undefined> {
   if (node.kind === 'value') return sameJson(node.value, sent as Json) ? node : undefined;
   if (node.kind === 'list' ? !Array.isArray(sent) : !isObject(sent)) return undefined;
-  editing.depth++;
+  edit.depth++;
   const updated =
     node.kind === 'list'
-      ? yield* updateList(editing, node, sent as unknown[])
-      : yield* updateObject(editing, node, sent as Record<string, unknown>);
-  editing.depth--;
+      ? yield* updateList(edit, node, sent as unknown[])
+      : yield* updateObject(edit, node, sent as Record<string, unknown>);
+  edit.depth--;
   return updated;
 }
 
 /** Ends the part of a node and all parts below it. */
-function endNode(editing: EditBuilder, slot: Slot, node: Node, inner: boolean): void {
-  if (node.ref) editing.end(slot, node.ref, inner);
+function endNode(edit: EditBuilder, slot: Slot, node: Node, inner: boolean): void {
+  if (node.ref) edit.end(slot, node.ref, inner);
   if (node.kind === 'object') {
-    for (const [key, member] of node.members) endNode(editing, { parent: node.id, key, position: 0 }, member, true);
-  } else if (node.kind === 'list') endRuns(editing, node.id, node.runs, true);
+    for (const [key, member] of node.members) endNode(edit, { parent: node.id, key, position: 0 }, member, true);
+  } else if (node.kind === 'list') endRuns(edit, node.id, node.runs, true);
 }
 
 /** Each thought, tool call, message and memory entry is a part of its own, so that it can be found and edited alone. */
 const isElementwise = (id: ContainerId): boolean => typeof id === 'number' && id !== ROOTS.pending;
 
-function* addList(editing: EditBuilder, id: ContainerId, elements: readonly unknown[]): Steps<ListNode> {
-  const kept = yield* keepAll(editing, elements);
+function* addList(edit: EditBuilder, id: ContainerId, elements: readonly unknown[]): Steps<ListNode> {
+  const kept = yield* keepAll(edit, elements);
   const runs: Run[] = [];
   for (const group of yield* groupElements(id, kept))
-    runs.push(yield* addRun(editing, id, group, runs.length * POSITION_GAP));
+    runs.push(yield* addRun(edit, id, group, runs.length * POSITION_GAP));
   return listNode(id, kept, runs, null);
 }
 
-function* keepAll(editing: EditBuilder, elements: readonly unknown[]): Steps<Json[]> {
+function* keepAll(edit: EditBuilder, elements: readonly unknown[]): Steps<Json[]> {
   const kept: Json[] = [];
   for (const element of elements) {
-    kept.push(editing.keep(element));
+    kept.push(edit.keep(element));
     yield;
   }
   return kept;
@@ -170,16 +166,16 @@ function* groupElements(id: ContainerId, elements: readonly Json[]): Steps<Json[
   return groups;
 }
 
-function* addRun(editing: EditBuilder, parent: ContainerId, group: readonly Json[], position: number): Steps<Run> {
+function* addRun(edit: EditBuilder, parent: ContainerId, group: readonly Json[], position: number): Steps<Run> {
   yield;
   const slot = { parent, key: null, position };
   const [first] = group;
   if (group.length === 1 && !isElementwise(parent) && isSplit(first!)) {
-    const node = yield* addContainer(editing, slot, first);
+    const node = yield* addContainer(edit, slot, first);
     return { ref: node.ref, position, length: 1, size: node.size, node };
   }
   const text = canonical(group as Json[]);
-  const ref = editing.add(slot, { kind: 'value', child: null, value: group as Json[], text });
+  const ref = edit.add(slot, { kind: 'value', child: null, value: group as Json[], text });
   return { ref, position, length: group.length, size: text.length, node: null };
 }
 
@@ -188,14 +184,14 @@ const isSame: Same = (before, sent) => sameJson(before, sent as Json);
 
 /** The list as sent; the same node if nothing differs. */
 export function* updateList(
-  editing: EditBuilder,
+  edit: EditBuilder,
   node: ListNode,
   sent: readonly unknown[],
   same: Same = isSame,
 ): Steps<ListNode> {
   const hunks = diffSequences(node.value.length, sent.length, (i, j) => same(node.value[i]!, sent[j]));
   if (hunks.length === 0) return node;
-  const rollBack = editing.savepoint();
+  const rollBack = edit.savepoint();
   const patches = patchesOf(node, hunks, sent);
   // Most lists grow at their end: everything before the first patch is copied at once.
   let run = patches[0]!.first;
@@ -212,12 +208,12 @@ export function* updateList(
   for (const patch of patches) {
     pass(patch.first);
     const room = { after: runs.at(-1)?.position, before: node.runs[patch.end]?.position };
-    const made = yield* replaceRuns(editing, node, patch, room);
+    const made = yield* replaceRuns(edit, node, patch, room);
     if (!made) {
       // No free positions between the neighbours: the whole list gets new ones.
       rollBack();
-      endRuns(editing, node.id, node.runs, false);
-      return { ...(yield* addList(editing, node.id, sent)), ref: node.ref };
+      endRuns(edit, node.id, node.runs, false);
+      return { ...(yield* addList(edit, node.id, sent)), ref: node.ref };
     }
     for (const each of made.runs) runs.push(each);
     for (const each of made.value) value.push(each);
@@ -229,7 +225,7 @@ export function* updateList(
 
 /** Replaces runs; undefined if there are too few free positions. */
 function* replaceRuns(
-  editing: EditBuilder,
+  edit: EditBuilder,
   node: ListNode,
   patch: Patch,
   room: Room,
@@ -238,40 +234,40 @@ function* replaceRuns(
   if (replaced.length === patch.elements.length && replaced.every(({ length }) => length === 1)) {
     const made: { runs: Run[]; value: Json[] } = { runs: [], value: [] };
     for (const [i, run] of replaced.entries()) {
-      const one = yield* replaceRun(editing, node.id, run, patch.elements[i]);
+      const one = yield* replaceRun(edit, node.id, run, patch.elements[i]);
       made.runs.push(one.run);
       made.value.push(one.value);
     }
     return made;
   }
-  const value = yield* keepAll(editing, patch.elements);
+  const value = yield* keepAll(edit, patch.elements);
   const groups = yield* groupElements(node.id, value);
   const positions = positionsFor(groups.length, replaced, room);
   if (!positions) return undefined;
-  endRuns(editing, node.id, replaced, false);
+  endRuns(edit, node.id, replaced, false);
   const runs: Run[] = [];
-  for (const group of groups) runs.push(yield* addRun(editing, node.id, group, positions[runs.length]!));
+  for (const group of groups) runs.push(yield* addRun(edit, node.id, group, positions[runs.length]!));
   return { runs, value };
 }
 
 /** Replaces one element; of a split element of the same kind only the parts that differ. */
 function* replaceRun(
-  editing: EditBuilder,
+  edit: EditBuilder,
   parent: ContainerId,
   run: Run,
   sent: unknown,
 ): Steps<{ run: Run; value: Json }> {
-  const updated = run.node ? ((yield* updateInPlace(editing, run.node, sent)) as Run['node']) : undefined;
+  const updated = run.node ? ((yield* updateInPlace(edit, run.node, sent)) as Run['node']) : undefined;
   if (updated) return { run: { ...run, node: updated, size: updated.size }, value: updated.value as Json };
-  endRuns(editing, parent, [run], false);
-  const value = editing.keep(sent);
-  return { run: yield* addRun(editing, parent, [value], run.position), value };
+  endRuns(edit, parent, [run], false);
+  const value = edit.keep(sent);
+  return { run: yield* addRun(edit, parent, [value], run.position), value };
 }
 
-function endRuns(editing: EditBuilder, parent: ContainerId, runs: readonly Run[], inner: boolean): void {
+function endRuns(edit: EditBuilder, parent: ContainerId, runs: readonly Run[], inner: boolean): void {
   for (const { ref, position, node } of runs) {
     const slot = { parent, key: null, position };
-    if (node) endNode(editing, slot, node, inner);
-    else editing.end(slot, ref, inner);
+    if (node) endNode(edit, slot, node, inner);
+    else edit.end(slot, ref, inner);
   }
 }

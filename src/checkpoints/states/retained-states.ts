@@ -42,7 +42,7 @@ export class RetainedStates {
 
   set(
     tenant: string,
-    { checkpoint_id, execution_id }: { readonly checkpoint_id: string; readonly execution_id: string },
+    { checkpoint_id, execution_id }: { checkpoint_id: string; execution_id: string },
     state: State,
   ): void {
     const name = nameOf(tenant, checkpoint_id);

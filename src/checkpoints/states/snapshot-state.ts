@@ -153,17 +153,17 @@ export function* nextSteps(before: State, sent: unknown): Steps<NextState> {
   const framed = frame.safeParse(sent);
   if (!framed.success) throw refusal(framed.error, 'snapshot');
   const { thought_chain, context, tool_state } = framed.data;
-  const editing = new EditBuilder();
+  const edit = new EditBuilder();
   const unknown = new UnknownMembers();
   const nextOf = (name: ListName, path: string, elements: readonly unknown[]) =>
-    nextList({ editing, before, unknown }, name, path, elements);
+    nextList({ edit, before, unknown }, name, path, elements);
   const state: State = {
     thoughts: yield* nextOf('thoughts', 'snapshot.thought_chain.steps', thought_chain.steps),
     tool_calls: yield* nextOf('tool_calls', 'snapshot.tool_state.completed', tool_state.completed),
     messages: yield* nextOf('messages', 'snapshot.context.messages', context.messages),
     memory: yield* nextOf('memory', 'snapshot.context.memory', context.memory ?? []),
     pending: yield* nextOf('pending', 'snapshot.tool_state.pending', tool_state.pending),
-    variables: yield* nextVariables(editing, before.variables, context.variables),
+    variables: yield* nextVariables(edit, before.variables, context.variables),
     rest: {
       current_step_id: thought_chain.current_step_id,
       last_tool_call_id: tool_state.last_tool_call_id,
@@ -175,15 +175,17 @@ export function* nextSteps(before: State, sent: unknown): Steps<NextState> {
   if (size > MAX_STATE_BYTES) {
     throw new CairnError('TOO_LARGE', `the snapshot is ${size} characters of JSON, the limit is ${MAX_STATE_BYTES}`);
   }
-  return { state, stamp: editing.stamp, added: editing.added, ended: editing.ended, unknown };
+  return { state, stamp: edit.stamp, added: edit.added, ended: edit.ended, unknown };
+}
+
+interface Comparison {
+  readonly edit: EditBuilder;
+  readonly before: State;
+  readonly unknown: UnknownMembers;
 }
 
 function* nextList(
-  {
-    editing,
-    before,
-    unknown,
-  }: { readonly editing: EditBuilder; readonly before: State; readonly unknown: UnknownMembers },
+  { edit, before, unknown }: Comparison,
   name: ListName,
   path: string,
   elements: readonly unknown[],
@@ -191,7 +193,7 @@ function* nextList(
   if (elements.length > MAX_ENTRIES) {
     throw invalid(`${path} has ${elements.length} entries, the limit is ${MAX_ENTRIES}`);
   }
-  editing.check = (element) => {
+  edit.check = (element) => {
     const place = () => `${path}[${elements.findIndex((each) => Object.is(each, element))}]`;
     const parsed = openElementOf[name].safeParse(element);
     if (!parsed.success) throw refusal(parsed.error, place());
@@ -199,17 +201,17 @@ function* nextList(
   };
   const node =
     name === 'thoughts'
-      ? yield* nextThoughts(editing, before.thoughts, elements)
-      : yield* updateList(editing, before[name], elements);
+      ? yield* nextThoughts(edit, before.thoughts, elements)
+      : yield* updateList(edit, before[name], elements);
   if (node !== before[name]) refuseDuplicates(name, path, node);
   return node;
 }
 
-function* nextThoughts(editing: EditBuilder, before: ListNode, elements: readonly unknown[]): Steps<ListNode> {
+function* nextThoughts(edit: EditBuilder, before: ListNode, elements: readonly unknown[]): Steps<ListNode> {
   const sent = new SentThoughts(elements);
-  editing.stored = (kept) => sent.stored(kept);
-  const node = yield* updateList(editing, before, elements, (stored, each) => sent.same(stored, each));
-  editing.stored = identity;
+  edit.stored = (kept) => sent.stored(kept);
+  const node = yield* updateList(edit, before, elements, (stored, each) => sent.same(stored, each));
+  edit.stored = identity;
   return node;
 }
 
@@ -225,13 +227,13 @@ function refuseDuplicates(name: ListName, path: string, node: ListNode): void {
   if (duplicate !== undefined) throw invalid(`${path} has two entries with the id ${duplicate}: ids must be unique`);
 }
 
-function* nextVariables(editing: EditBuilder, before: ObjectNode, variables: JsonObject): Steps<ObjectNode> {
-  editing.check = (value, depth) => {
+function* nextVariables(edit: EditBuilder, before: ObjectNode, variables: JsonObject): Steps<ObjectNode> {
+  edit.check = (value, depth) => {
     // Nesting depth: two levels above the variables, and those below at which the comparison is.
     const fault = jsonFault(value, depth + 2);
     if (fault) throw invalid(`snapshot.context.variables: ${fault}`);
   };
-  return yield* updateObject(editing, before, variables);
+  return yield* updateObject(edit, before, variables);
 }
 
 function refusal(error: z.ZodError, path: string): CairnError {

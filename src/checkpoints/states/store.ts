@@ -10,12 +10,13 @@ import {
   TENANT,
   type Tx,
 } from '../../driver/index.js';
+import { insertDocs } from '../../index/sql.js';
 import type { Json } from '../../kernel/contract.js';
 import type { Thought, ToolCall } from '../checkpoints/model.js';
 import type { PlacedCheckpoint } from '../checkpoints/store.js';
 import type { StoredPart } from './assembly.js';
 import { containerNumber, type Edit, type Part, ROOTS, type Stamp, vacatedSlots } from './parts.js';
-import { insertThoughtDocs, type ThinkingExecution, type ThoughtMeasures } from './thought-docs.js';
+import { type ThinkingExecution, type ThoughtMeasures, thoughtDoc } from './thought-docs.js';
 
 /** `removed` of a part that is still visible; an index names the same number. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
@@ -125,11 +126,11 @@ export async function insertParts(
 ): Promise<void> {
   await tx.insert(items, rows.items);
   await tx.insert(thoughts, rows.thoughts);
-  const added = rows.thoughts.map((row) => ({
-    checkpoint_id: row[THOUGHT.checkpoint_id] as string,
-    body: row[THOUGHT.body] as string,
-  }));
-  await insertThoughtDocs(tx, execution, added, measures);
+  const docs = rows.thoughts.map((row) => {
+    const body = row[THOUGHT.body] as string;
+    return thoughtDoc(execution, { checkpoint_id: row[THOUGHT.checkpoint_id] as string, body }, measures(body));
+  });
+  await insertDocs(tx, docs);
   await tx.insert(toolCalls, rows.tool_calls);
 }
 

@@ -1,7 +1,6 @@
 /** Search documents of thoughts: each under the checkpoint that introduced it, until its execution is deleted. */
-import type { Tx } from '../../driver/index.js';
 import { executionHolder } from '../../engine/sql.js';
-import { insertDocs, type Measured, measure, type NewDoc, PLAIN_DOC } from '../../index/sql.js';
+import { type Measured, measure, type NewDoc, PLAIN_DOC } from '../../index/sql.js';
 import type { Thought } from '../checkpoints/model.js';
 
 /** A character that no id contains; the triggers in schema.ts use it too. */
@@ -24,25 +23,9 @@ export interface ThinkingExecution {
 /** The index measures of a thought's body. */
 export type ThoughtMeasures = (body: string) => Measured;
 
-interface NewThought {
-  readonly checkpoint_id: string;
-  readonly body: string;
-}
-
-export const insertThoughtDocs = (
-  tx: Tx,
-  execution: ThinkingExecution,
-  thoughts: readonly NewThought[],
-  measures: ThoughtMeasures,
-): Promise<void> =>
-  insertDocs(
-    tx,
-    thoughts.map((thought) => thoughtDoc(execution, thought, measures(thought.body))),
-  );
-
 export function thoughtDoc(
   { execution_id, agent_id, trajectory_id }: ThinkingExecution,
-  { checkpoint_id, body }: NewThought,
+  { checkpoint_id, body }: { readonly checkpoint_id: string; readonly body: string },
   measured: Measured,
 ): NewDoc {
   const thought = JSON.parse(body) as Thought;
