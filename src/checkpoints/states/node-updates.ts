@@ -26,7 +26,7 @@ const isSplit = (value: Json): value is JsonObject | Json[] =>
 function* addMember(edit: EditBuilder, parent: ContainerId, key: string, sent: unknown): Steps<Node> {
   const slot = { parent, key, position: 0 };
   const fault = textFault(key);
-  if (fault) throw invalid(`a name in snapshot.context.variables is refused: ${fault}`);
+  if (fault) throw invalid(`snapshot.context.variables has an invalid name: ${fault}`);
   const value = edit.keep(sent);
   if (isSplit(value)) return yield* addContainer(edit, slot, value);
   const text = canonical(value);
@@ -72,9 +72,11 @@ export function* updateObject(edit: EditBuilder, node: ObjectNode, sent: Record<
     yield;
     const before = node.members.get(key);
     if (before) found++;
-    const after = before
-      ? yield* updateMember(edit, node.id, key, before, value)
-      : yield* addMember(edit, node.id, key, value);
+    let after = before && (yield* updateInPlace(edit, before, value));
+    if (!after) {
+      if (before) endNode(edit, { parent: node.id, key, position: 0 }, before, false);
+      after = yield* addMember(edit, node.id, key, value);
+    }
     if (after !== before) (members ??= new Map(node.members)).set(key, after);
   }
   if (found < node.members.size) {
@@ -86,13 +88,6 @@ export function* updateObject(edit: EditBuilder, node: ObjectNode, sent: Record<
     }
   }
   return members ? objectNode(node.id, members, node.ref) : node;
-}
-
-function* updateMember(edit: EditBuilder, parent: ContainerId, key: string, node: Node, sent: unknown): Steps<Node> {
-  const updated = yield* updateInPlace(edit, node, sent);
-  if (updated) return updated;
-  endNode(edit, { parent, key, position: 0 }, node, false);
-  return yield* addMember(edit, parent, key, sent);
 }
 
 /** The node as sent, if it can keep its part; undefined if another part has to replace it. */
