@@ -4,7 +4,6 @@ import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change, keptAnswer, type Work } from '../../engine/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { CairnError, givingWay, invalid, keep, notFound } from '../../kernel/index.js';
-import { canonical } from '../../kernel/node.js';
 import { openExecution, openExecutionLocked } from '../executions/service.js';
 import { type ExecutionRow, updateExecution } from '../executions/store.js';
 import { diffStates } from '../states/diff.js';
@@ -12,7 +11,15 @@ import { describeChanges } from '../states/diff-summary.js';
 import { snapshotOf } from '../states/snapshot-state.js';
 import { addCheckpoint } from './adding.js';
 import { type Checkpoint, type CheckpointSummary, presentMembers } from './model.js';
-import { openCheckpoint, openState, retainedState, showCheckpoint, showSummary, showWrite } from './states.js';
+import {
+  openCheckpoint,
+  openState,
+  retainedState,
+  showCheckpoint,
+  showSummary,
+  showWrite,
+  writeRow,
+} from './states.js';
 import { findCheckpoint, findUsed } from './store.js';
 import { insertWrites, readWrites, replaceWrite, takenPlaces, type WriteRow } from './writes.js';
 
@@ -102,8 +109,8 @@ export async function restore(call: Call, input: In<'checkpoints.restore'>): Pro
       const row = await openLocked(work, checkpoint_id);
       const { execution_id } = row;
       if (row.head_id === checkpoint_id && row.status === 'running') return null;
-      const after = { ...row, head_id: checkpoint_id, status: 'running' as const, finished_at: null };
-      await updateExecution(tx, execution_id, { ...after, updated_at: now });
+      const running = { status: 'running', finished_at: null, updated_at: now } as const;
+      await updateExecution(tx, execution_id, { ...row, ...running, head_id: checkpoint_id });
       const facts = { checkpoint_id, execution_id, ...presentMembers({ from: row.head_id }) };
       appendEvent(work, 'cairn.execution.restored', { type: 'execution', id: execution_id }, facts, row.trajectory_id);
       return null;
@@ -145,9 +152,7 @@ export async function branch(call: Call, input: In<'checkpoints.branch'>): Promi
 /** A write to an index in use is ignored, except below zero: there the last write wins. */
 export function write(call: Call, input: In<'checkpoints.write'>): Promise<Out<'checkpoints.write'>> {
   const { checkpoint_id } = input;
-  const rows = input.writes.map(
-    ({ task_id, index, channel, value }): WriteRow => ({ task_id, place: index, channel, value: canonical(value) }),
-  );
+  const rows = input.writes.map(writeRow);
   return change<Out<'checkpoints.write'>>(call, {
     input,
     bytes: rows.reduce((sum, { value }) => sum + value.length, 0),

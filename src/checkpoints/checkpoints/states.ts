@@ -3,6 +3,7 @@ import type { Query } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { notFound } from '../../kernel/index.js';
+import { canonical } from '../../kernel/node.js';
 import { withCarried } from '../states/carried-members.js';
 import { retainedStates } from '../states/retained-states.js';
 import { type Rest, type State, snapshotOf, stateOf } from '../states/snapshot-state.js';
@@ -69,4 +70,10 @@ export const showWrite = ({ task_id, place, channel, value }: WriteRow): Pending
   index: place,
   channel,
   value: JSON.parse(value) as Json,
+});
+
+export const writeRow = ({ index, value, ...write }: PendingWrite): WriteRow => ({
+  ...write,
+  place: index,
+  value: canonical(value),
 });

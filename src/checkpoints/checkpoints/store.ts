@@ -93,13 +93,11 @@ export async function descendsFrom(
   return row !== undefined;
 }
 
-export async function hasChild(query: Query, execution_id: string, checkpoint_id: string): Promise<boolean> {
-  const row = await query.get(
+export const hasChild = async (query: Query, execution_id: string, checkpoint_id: string): Promise<boolean> =>
+  (await query.get(
     sql`SELECT 1 AS child FROM checkpoints
         WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} AND parent_id = ${checkpoint_id} LIMIT 1`,
-  );
-  return row !== undefined;
-}
+  )) !== undefined;
 
 export type CheckpointPlace = Pick<PlacedCheckpoint, 'checkpoint_id' | 'line' | 'revision' | 'followed' | 'base_line'>;
 
@@ -147,8 +145,5 @@ export const insertLines = (tx: Tx, execution_id: string, lines: readonly LineRo
     lines.map((line) => ({ ...line, execution_id })),
   );
 
-export async function markFollowed(tx: Tx, checkpoint_id: string): Promise<void> {
-  await tx.send(
-    sql`UPDATE checkpoints SET followed = 1 WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`,
-  );
-}
+export const markFollowed = (tx: Tx, checkpoint_id: string): Promise<void> =>
+  tx.send(sql`UPDATE checkpoints SET followed = 1 WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`);

@@ -56,9 +56,9 @@ export async function prune(call: Call, input: In<'executions.prune'>): Promise<
       ...(await freedBy(call, execution, plan)),
     };
     if (input.dry_run) return answer;
-    if (await carryOut(call, execution, plan, gone)) {
+    if (await removePlanned(call, execution, plan, gone)) {
       await waitForErasure(call, [pruneHolder(execution_id)]);
-      return remembered(call, input, answer);
+      return recordAnswer(call, input, answer);
     }
     if (attempt === ATTEMPTS)
       throw new CairnError(
@@ -69,7 +69,7 @@ export async function prune(call: Call, input: In<'executions.prune'>): Promise<
 }
 
 /** Recorded after the last transaction: a request repeated before that continues with the rest. */
-async function remembered(call: Call, input: In<'executions.prune'>, answer: Pruned): Promise<Pruned> {
+async function recordAnswer(call: Call, input: In<'executions.prune'>, answer: Pruned): Promise<Pruned> {
   if (call.options.idempotency_key === undefined) return answer;
   return change<Pruned>(call, {
     input,
@@ -101,8 +101,7 @@ async function freedBy(
  * In chunks, each of which leaves a complete tree. False if the plan is stale: the execution was restored to a doomed
  * checkpoint, a new checkpoint descends from one, or another prune removed some.
  */
-async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: string[]): Promise<boolean> {
-  const { driver, tenant } = call;
+async function removePlanned(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: string[]): Promise<boolean> {
   const { execution_id, trajectory_id } = seen;
   // Children before their parents, so that every checkpoint has its parent between two chunks.
   const inOrder = buildTree(plan.removed).nodes.reverse();
@@ -111,7 +110,7 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: s
   for (let from = 0; from < inOrder.length; from += CHUNK) {
     const ids = inOrder.slice(from, from + CHUNK).map(({ row }) => row.checkpoint_id);
     const done = await writeGuarded(call, async (tx) => {
-      const now = driver.now();
+      const now = call.driver.now();
       const work = { call, tx, now };
       const execution = await openExecutionLocked(work, execution_id);
       const added = await nodesOf(tx, execution_id, seen.revision);
@@ -130,7 +129,7 @@ async function carryOut(call: Call, seen: ExecutionRow, plan: PrunePlan, gone: s
       return true;
     });
     if (!done) return false;
-    for (const id of ids) retainedStates.of(call).forget(tenant, id);
+    for (const id of ids) retainedStates.of(call).forget(call.tenant, id);
     gone.push(...ids);
   }
   return true;
@@ -160,15 +159,12 @@ async function endExecutions(
 
 /** Deletes executions with their trajectories. */
 export function deleteExecutions(work: Work): TreeDeletion {
-  const { tx } = work;
   let locked: readonly ExecutionRow[] = [];
   return {
     lockAfterScopes: async (trajectory_ids) => {
-      locked = await lockExecutionsOf(tx, trajectory_ids);
+      locked = await lockExecutionsOf(work.tx, trajectory_ids);
     },
-    remove: async (_trajectory_ids, deleted_at) => {
-      await endExecutions({ ...work, now: deleted_at }, locked);
-    },
+    remove: (_trajectory_ids, deleted_at) => endExecutions({ ...work, now: deleted_at }, locked),
   };
 }
 

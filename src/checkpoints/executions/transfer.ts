@@ -3,12 +3,11 @@ import { atLength, type Query, type Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { appendEvent, type Call, change, keptAnswer, stepsOf } from '../../engine/index.js';
 import { CairnError, givingWay, inSteps, invalid } from '../../kernel/index.js';
-import { canonical } from '../../kernel/node.js';
 import { metadataText } from '../../memory/index.js';
 import { addCheckpoint, cycleError } from '../checkpoints/adding.js';
 import { type CheckpointSummary, presentMembers } from '../checkpoints/model.js';
 import { draftOf } from '../checkpoints/rows.js';
-import { showSummary, showWrite } from '../checkpoints/states.js';
+import { showSummary, showWrite, writeRow } from '../checkpoints/states.js';
 import { findCheckpoint, insertCheckpoints, insertLines, usedIds } from '../checkpoints/store.js';
 import { buildTree } from '../checkpoints/tree.js';
 import { readCheckpoint } from '../checkpoints/versions.js';
@@ -110,10 +109,8 @@ async function importBundle(call: Call, input: In<'executions.import'>): Promise
       await insertLines(tx, execution_id, laidOut.lines);
       await insertCheckpoints(tx, laidOut.rows);
       await insertParts(tx, row, laidOut.parts, measures);
-      for (const { checkpoint_id, writes } of laidOut.writes) {
-        const rows = writes.map(({ index, value, ...write }) => ({ ...write, place: index, value: canonical(value) }));
-        await insertWrites(tx, { checkpoint_id, execution_id }, 0, rows);
-      }
+      for (const { checkpoint_id, writes } of laidOut.writes)
+        await insertWrites(tx, { checkpoint_id, execution_id }, 0, writes.map(writeRow));
       const facts = { checkpoints: laidOut.rows.length };
       appendEvent(work, 'cairn.execution.imported', { type: 'execution', id: execution_id }, facts);
       return showExecution(row);

@@ -22,10 +22,8 @@ interface Until {
   readonly revision: number;
 }
 
-type CheckpointStats = Pick<ExecutionStats, 'checkpoints' | 'branches'>;
-
-export async function checkpointStats(query: Query, { execution_id, revision }: Until): Promise<CheckpointStats> {
-  const row = await query.get<CheckpointStats>(
+export async function checkpointStats(query: Query, { execution_id, revision }: Until) {
+  const row = await query.get<Pick<ExecutionStats, 'checkpoints' | 'branches'>>(
     sql`SELECT COUNT(*) AS checkpoints, COUNT(CASE WHEN is_branch = 1 THEN 1 END) AS branches
         FROM checkpoints WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} AND revision <= ${revision}`,
   );
@@ -93,13 +91,7 @@ interface Move {
   readonly checkpoint_id: string | null;
 }
 
-interface MoveRow {
-  readonly seq: number;
-  readonly packet_type: string;
-  readonly entity_type: string;
-  readonly entity_id: string;
-  readonly envelope: string | null;
-}
+type MoveRow = Record<'packet_type' | 'entity_type' | 'entity_id', string> & { seq: number; envelope: string | null };
 
 /** In order, without checkpoints that were removed: their states cannot be read. */
 export async function nextMoves(

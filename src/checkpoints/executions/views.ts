@@ -68,13 +68,13 @@ export async function stats(call: Call, input: In<'executions.stats'>): Promise<
   };
 }
 
-function showThoughts(figures: readonly ThoughtStats[]): ExecutionStats['thoughts'] {
-  const count = figures.reduce((sum, { thoughts }) => sum + thoughts, 0);
+function showThoughts(stats: readonly ThoughtStats[]): ExecutionStats['thoughts'] {
+  const count = stats.reduce((sum, { thoughts }) => sum + thoughts, 0);
   if (count === 0) return { count, by_type: {}, mean_confidence: null, lowest_confidence: null };
   return {
     count,
-    by_type: Object.fromEntries(figures.map(({ type, thoughts }) => [type, thoughts])),
-    mean_confidence: figures.reduce((sum, { mean, thoughts }) => sum + mean * thoughts, 0) / count,
-    lowest_confidence: Math.min(...figures.map(({ lowest }) => lowest)),
+    by_type: Object.fromEntries(stats.map(({ type, thoughts }) => [type, thoughts])),
+    mean_confidence: stats.reduce((sum, { mean, thoughts }) => sum + mean * thoughts, 0) / count,
+    lowest_confidence: Math.min(...stats.map(({ lowest }) => lowest)),
   };
 }

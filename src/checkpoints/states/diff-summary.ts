@@ -6,10 +6,11 @@ import type { Changes, Snapshot, Thought } from '../checkpoints/model.js';
 import type { SemanticDiff } from '../executions/model.js';
 import { toolCallIds } from './tool-call-ids.js';
 
-type Description = Pick<SemanticDiff, 'summary' | 'thoughts' | 'messages' | 'variables' | 'tools'>;
+type Parts = Pick<SemanticDiff, 'thoughts' | 'messages' | 'variables' | 'tools'>;
+type Paths = readonly { readonly steps: readonly string[]; readonly change: Changes[string] }[];
 
 /** `changes` are those of `diffStates(a, b)`. */
-export function describeChanges(a: Snapshot, b: Snapshot, changes: Changes): Description {
+export function describeChanges(a: Snapshot, b: Snapshot, changes: Changes): Parts & { summary: string } {
   const paths = Object.keys(changes).map((path) => ({ steps: stepsOf(path) ?? [], change: changes[path]! }));
   const touched = (...start: string[]): boolean =>
     paths.some(({ steps }) => start.every((name, i) => steps[i] === name));
@@ -23,9 +24,6 @@ export function describeChanges(a: Snapshot, b: Snapshot, changes: Changes): Des
   };
   return { summary: summarize(parts, touched), ...parts };
 }
-
-type Parts = Omit<Description, 'summary'>;
-type Paths = readonly { readonly steps: readonly string[]; readonly change: Changes[string] }[];
 
 /** Ignores `children`: a new child is itself an added thought. */
 function thoughtChanges(before: readonly Thought[], after: readonly Thought[]): Parts['thoughts'] {
