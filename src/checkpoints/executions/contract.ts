@@ -163,7 +163,7 @@ export const executions = {
         .max(100)
         .optional()
         .describe(
-          'Resume token of the last item seen: only new items follow, unless the state changed meanwhile and is sent whole',
+          'Resume token of the last item seen: only new items follow, unless the state changed and is sent whole',
         ),
     }),
     output: liveItem,

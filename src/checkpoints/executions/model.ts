@@ -74,7 +74,7 @@ export const executionStats = z
         }),
       )
       .describe(
-        'All calls on all branches, each id once, edited calls in their last form. The 1,000 tools called most, in order',
+        'All calls on all branches, each id once, edited calls in their last form. The 1,000 tools called most',
       ),
     thoughts: z
       .object({
