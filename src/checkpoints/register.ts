@@ -1,4 +1,4 @@
-/** What checkpoints adds to the registries of lower modules. */
+/** Fills the registries of lower modules. */
 import { sql, TENANT } from '../driver/index.js';
 import { holderErasers } from '../engine/index.js';
 import { NOTHING, reachFinders, said } from '../engine/sql.js';
@@ -6,13 +6,13 @@ import { treeDeletions } from '../memory/index.js';
 import { waysIntoTrajectories } from '../memory/sql.js';
 import { deleteExecutions } from './executions/ending.js';
 import { eraseStates } from './executions/erasure.js';
-import { executionsWithin } from './executions/reach.js';
+import { executionsWithin } from './executions/store.js';
 
 holderErasers.add({
   kinds: ['execution', 'pruned'],
   erase: async (call, ending) => {
     if (!(await eraseStates(call, ending))) return undefined;
-    // A prune may be asked for again while it is erased: its position counts how often.
+    // A prune may be repeated while its erasure runs: `position` counts the repetitions.
     return ending.holder.startsWith('pruned:') ? { reached: ending.position } : {};
   },
   facts: ({ versions }) => ({ parts_erased: versions }),
@@ -24,7 +24,6 @@ reachFinders.fill(
     sql`SELECT ${said(executionsWithin(reach))} FROM executions e
         WHERE e.tenant_id = ${TENANT} AND e.execution_id = ${id}`,
 );
-
 reachFinders.fill(
   'checkpoint_id',
   (id, reach) =>

@@ -1,20 +1,20 @@
-/** Executions, checkpoints, and what their states are made of. */
+/** Tables of executions, checkpoints, and the parts of their states. */
 import { type SchemaPart, triggerFunction } from '../driver/index.js';
 import { blankDocs } from '../index/index.js';
 
 const DOCS_OF_THOUGHT = "entity_type = 'thought'";
 
-/** How the content_id of a thought is made: with a character between that no id has. */
+/** The content_id of a thought: checkpoint and id, separated by a character that no id contains. */
 const contentOf = (row: string, mark: 'char' | 'chr') => `${row}.checkpoint_id || ${mark}(31) || ${row}.id`;
 
 const blankThought = blankDocs('old', contentOf('old', 'char'), DOCS_OF_THOUGHT);
 
-/** Whatever takes the content of a thought away takes it out of the search as well: no code can forget to. */
+/** Triggers: a statement that erases a thought also removes it from the search index. */
 const SQLITE = [
   `CREATE TRIGGER search_thought_emptied AFTER UPDATE OF body ON thoughts BEGIN
     ${blankThought};
   END`,
-  // By a prune it comes to count as brought by another checkpoint.
+  // A prune moves thoughts to another checkpoint.
   `CREATE TRIGGER search_thought_moved AFTER UPDATE OF checkpoint_id ON thoughts BEGIN
     UPDATE search_docs SET content_id = ${contentOf('new', 'char')}
       WHERE tenant_id = old.tenant_id AND content_id = ${contentOf('old', 'char')} AND ${DOCS_OF_THOUGHT};
@@ -36,6 +36,16 @@ const POSTGRES = [
   'CREATE TRIGGER search_thought_deleted AFTER DELETE ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_gone()',
 ];
 
+const entryColumns = (id: string, int: string) => `tenant_id ${id} NOT NULL,
+      checkpoint_id ${id} NOT NULL,
+      id ${id} NOT NULL,
+      execution_id ${id} NOT NULL,
+      line ${int} NOT NULL,
+      added ${int} NOT NULL,
+      ordinal ${int} NOT NULL,
+      removed ${int} NOT NULL,
+      position ${int} NOT NULL`;
+
 export const checkpointsSchema: SchemaPart = {
   tables: [
     'executions',
@@ -48,8 +58,7 @@ export const checkpointsSchema: SchemaPart = {
     'tool_calls',
   ],
   statements: ({ dialect, id, int, real, json, table, compact }) => [
-    // revision is the last that a checkpoint of it was given; head_id the checkpoint that it stands at; carried: members of
-    // an imported bundle that Cairn does not know.
+    // revision: that of the newest checkpoint. head_id: the current checkpoint. carried: unknown members of a bundle.
     `CREATE TABLE executions (
       tenant_id ${id} NOT NULL,
       execution_id ${id} NOT NULL,
@@ -76,8 +85,8 @@ export const checkpointsSchema: SchemaPart = {
     'CREATE INDEX executions_by_agent ON executions (tenant_id, agent_id, execution_id)',
     'CREATE INDEX executions_by_status ON executions (tenant_id, status, execution_id)',
 
-    // Checkpoints that follow each other are one line. A line that branched off shows what its base showed at
-    // base_revision, but for what the line itself has put in its place.
+    // Consecutive checkpoints form a line. A branch shows the parts of its base at base_revision, except in slots that
+    // it overrides.
     `CREATE TABLE execution_lines (
       tenant_id ${id} NOT NULL,
       execution_id ${id} NOT NULL,
@@ -87,8 +96,8 @@ export const checkpointsSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, execution_id, line)
     ) ${compact}`,
 
-    // Revisions rise within an execution. followed: whether another came behind it on its line. rest: what of the
-    // snapshot is in no list (current step, last tool call). carried: what an imported document brought besides.
+    // Revisions rise within an execution. followed: whether it has a successor on its line. rest: members of the
+    // snapshot outside of the lists. carried: members of an imported document without a column.
     `CREATE TABLE checkpoints (
       tenant_id ${id} NOT NULL,
       checkpoint_id ${id} NOT NULL,
@@ -115,20 +124,20 @@ export const checkpointsSchema: SchemaPart = {
     ) ${compact}`,
     'CREATE UNIQUE INDEX checkpoints_by_id ON checkpoints (tenant_id, checkpoint_id)',
     'CREATE INDEX checkpoints_by_time ON checkpoints (tenant_id, timestamp, checkpoint_id)',
-    // Nearly all checkpoints are of the two other reasons: for those an index would find nothing faster.
+    // Nearly all checkpoints have one of the two other reasons, for which an index would not help.
     `CREATE INDEX checkpoints_by_reason ON checkpoints (tenant_id, checkpoint_reason, checkpoint_id)
       WHERE checkpoint_reason IN ('manual', 'low_confidence', 'tool_error')`,
 
-    // Ids of checkpoints that were removed: an id is never used twice.
+    // Ids of removed checkpoints: ids are never reused.
     `CREATE TABLE checkpoints_gone (
       tenant_id ${id} NOT NULL,
       checkpoint_id ${id} NOT NULL,
       PRIMARY KEY (tenant_id, checkpoint_id)
     ) ${compact}`,
 
-    // The parts of states but for thoughts and tool calls: members of objects by key, stretches of lists by position,
-    // in the container \`parent\`. kind is gone where a branch took out what its base has. A part shows
-    // from revision \`added\` on its line until before \`removed\`.
+    // Parts of states, except thoughts and tool calls: members of objects by key, runs of list elements by position, in
+    // the container `parent`. kind is gone where a branch removes a part of its base. A part is visible on its line
+    // from revision `added` to before `removed`.
     `CREATE TABLE checkpoint_items (
       tenant_id ${id} NOT NULL,
       execution_id ${id} NOT NULL,
@@ -144,11 +153,11 @@ export const checkpointsSchema: SchemaPart = {
       value ${json},
       PRIMARY KEY (tenant_id, execution_id, line, added, ordinal)
     ) ${table}`,
-    // What shows at the end of a line, however much has ended before.
+    // The visible parts at the end of a line, however many ended before.
     `CREATE INDEX checkpoint_items_showing ON checkpoint_items (tenant_id, execution_id, line)
       WHERE removed = 9007199254740991`,
 
-    // What steps under way had done since a checkpoint, which may be still to come.
+    // Results of tasks finished since a checkpoint, which may not exist yet.
     `CREATE TABLE checkpoint_writes (
       tenant_id ${id} NOT NULL,
       checkpoint_id ${id} NOT NULL,
@@ -162,17 +171,9 @@ export const checkpointsSchema: SchemaPart = {
     ) ${table}`,
     'CREATE INDEX checkpoint_writes_by_execution ON checkpoint_writes (tenant_id, execution_id)',
 
-    // The same with what is asked for: each is an element of its list, at a position.
+    // Thoughts and tool calls are parts too, each an element of its list, with columns to filter by.
     `CREATE TABLE thoughts (
-      tenant_id ${id} NOT NULL,
-      checkpoint_id ${id} NOT NULL,
-      id ${id} NOT NULL,
-      execution_id ${id} NOT NULL,
-      line ${int} NOT NULL,
-      added ${int} NOT NULL,
-      ordinal ${int} NOT NULL,
-      removed ${int} NOT NULL,
-      position ${int} NOT NULL,
+      ${entryColumns(id, int)},
       type TEXT NOT NULL,
       confidence ${real} NOT NULL,
       body ${json} NOT NULL,
@@ -183,15 +184,7 @@ export const checkpointsSchema: SchemaPart = {
     `CREATE INDEX thoughts_by_type ON thoughts (tenant_id, type, checkpoint_id, id)`,
 
     `CREATE TABLE tool_calls (
-      tenant_id ${id} NOT NULL,
-      checkpoint_id ${id} NOT NULL,
-      id ${id} NOT NULL,
-      execution_id ${id} NOT NULL,
-      line ${int} NOT NULL,
-      added ${int} NOT NULL,
-      ordinal ${int} NOT NULL,
-      removed ${int} NOT NULL,
-      position ${int} NOT NULL,
+      ${entryColumns(id, int)},
       tool_id ${id} NOT NULL,
       success ${int} NOT NULL,
       duration_ms ${real} NOT NULL,

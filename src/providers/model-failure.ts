@@ -2,7 +2,7 @@
 import { CairnError } from '../kernel/index.js';
 import { costFrom, memberOf, type ProviderCost } from './cost.js';
 
-/** `unavailable`: unreachable or overloaded. `refused`: the request was rejected. `nonsense`: the answer is unusable. */
+/** `unavailable`: unreachable or overloaded. `refused`: request rejected. `nonsense`: unusable answer. */
 type ModelFailureReason = 'not_installed' | 'timeout' | 'unavailable' | 'refused' | 'nonsense';
 
 export const modelFailure = (

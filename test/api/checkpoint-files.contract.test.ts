@@ -149,7 +149,7 @@ onEveryTarget('files of checkpoints', (test) => {
       const cairn = await test().freshTenant();
       await expect(importExecution(cairn, file)).rejects.toMatchObject({
         code: 'UNSUPPORTED_VERSION',
-        message: expect.stringContaining(`${file}: bundles of version "9.0.0"`),
+        message: expect.stringContaining(`${file}: bundle version "9.0.0" is not supported`),
       });
     }));
 });

@@ -72,17 +72,17 @@ onEveryTarget('the doctor of checkpoints', (test) => {
   const ofRun = sql`execution_id = 'run'`;
   const breaks: readonly { name: RegExp; by: string; how: (tenant: string) => Sql }[] = [
     {
-      name: /^an execution has as many checkpoints/,
+      name: /^the checkpoint count/,
       by: 'a wrong count',
       how: (t) => sql`UPDATE executions SET checkpoints = checkpoints - 1 WHERE tenant_id = ${t} AND ${ofRun}`,
     },
     {
-      name: /^an execution has as many checkpoints/,
+      name: /^the checkpoint count/,
       by: 'a revision behind its checkpoints',
       how: (t) => sql`UPDATE executions SET revision = 7 WHERE tenant_id = ${t} AND ${ofRun}`,
     },
     {
-      name: /^an execution has as many checkpoints/,
+      name: /^the checkpoint count/,
       by: 'a place that is gone',
       how: (t) => sql`UPDATE executions SET head_id = 'a1' WHERE tenant_id = ${t} AND ${ofRun}`,
     },
@@ -97,80 +97,80 @@ onEveryTarget('the doctor of checkpoints', (test) => {
       how: (t) => sql`UPDATE checkpoints SET revision = 5, line = 4 WHERE tenant_id = ${t} AND checkpoint_id = 'c1'`,
     },
     {
-      name: /^a checkpoint that none has followed/,
+      name: /^a checkpoint that is not followed/,
       by: 'one that was followed and does not know',
       how: (t) => sql`UPDATE checkpoints SET followed = 0 WHERE tenant_id = ${t} AND ${ofRun} AND followed = 1`,
     },
     {
-      name: /^a line that branched off/,
+      name: /^the base of a line/,
       by: 'a base that is missing',
       how: (t) => sql`UPDATE execution_lines SET base_line = 2 WHERE tenant_id = ${t} AND ${ofRun} AND line = 6`,
     },
     {
-      name: /^a line that branched off/,
+      name: /^the base of a line/,
       by: 'a base at no revision of it',
       how: (t) => sql`UPDATE execution_lines SET base_revision = 6 WHERE tenant_id = ${t} AND ${ofRun} AND line = 6`,
     },
     {
-      name: /^a checkpoint descends from/,
+      name: /^the parent of a checkpoint/,
       by: 'a parent that is not the one before',
       how: (t) => sql`UPDATE checkpoints SET parent_id = 'a3' WHERE tenant_id = ${t} AND checkpoint_id = 'b2'`,
     },
     {
-      name: /^a checkpoint descends from/,
+      name: /^the parent of a checkpoint/,
       by: 'no parent where the line branched off',
       how: (t) => sql`UPDATE checkpoints SET parent_id = NULL WHERE tenant_id = ${t} AND checkpoint_id = 'c1'`,
     },
     {
-      name: /^what was removed is not there/,
+      name: /^nothing remains of removed checkpoints/,
       by: 'an id that is gone',
       how: (t) => sql`UPDATE checkpoints_gone SET checkpoint_id = 'b1' WHERE tenant_id = ${t} AND checkpoint_id = 'a1'`,
     },
     {
-      name: /^what was removed is not there/,
+      name: /^nothing remains of removed checkpoints/,
       by: 'a pending write of nothing',
       how: (t) => sql`UPDATE checkpoint_writes SET checkpoint_id = 'a1' WHERE tenant_id = ${t}`,
     },
     {
-      name: /^what was removed is not there/,
+      name: /^nothing remains of removed checkpoints/,
       by: 'a name that a deleted execution kept',
       how: (t) => sql`UPDATE executions SET name = 'gone' WHERE tenant_id = ${t} AND execution_id = 'gone'`,
     },
     {
-      name: /^what was removed is not there/,
+      name: /^nothing remains of removed checkpoints/,
       by: 'a part that a deleted execution kept',
       how: (t) => sql`UPDATE thoughts SET execution_id = 'gone' WHERE tenant_id = ${t} AND ${ofRun} AND line = 7`,
     },
     {
-      name: /^every part of a state is on a line/,
+      name: /^every part is on/,
       by: 'a part of no line',
       how: (t) =>
         sql`UPDATE checkpoint_items SET line = 99 WHERE tenant_id = ${t} AND ${ofRun} AND line = 7 AND ordinal = 8`,
     },
     {
-      name: /^every part of a state is on a line/,
+      name: /^every part is on/,
       by: 'a part that ends before it begins',
       how: (t) => sql`UPDATE tool_calls SET removed = added WHERE tenant_id = ${t} AND ${ofRun} AND line = 7`,
     },
     {
-      name: /^one part shows in a place/,
+      name: /^one part at a time is visible/,
       by: 'a part that did not end',
       how: (t) =>
         sql`UPDATE checkpoint_items SET removed = 9007199254740991 WHERE tenant_id = ${t} AND ${ofRun} AND line = 4 AND added = 4`,
     },
     {
-      name: /^one part shows in a place/,
+      name: /^one part at a time is visible/,
       by: 'two thoughts in one place',
       how: (t) => sql`UPDATE thoughts SET position = 0 WHERE tenant_id = ${t} AND ${ofRun} AND line = 7`,
     },
     {
-      name: /^every container of parts/,
+      name: /^exactly one part stands for/,
       by: 'parts of a container that is missing',
       how: (t) =>
         sql`UPDATE checkpoint_items SET child = 99 WHERE tenant_id = ${t} AND ${ofRun} AND line = 7 AND child IS NOT NULL`,
     },
     {
-      name: /^every container of parts/,
+      name: /^exactly one part stands for/,
       by: 'a container that two stand for',
       how: (
         t,
@@ -178,27 +178,27 @@ onEveryTarget('the doctor of checkpoints', (test) => {
         WHERE tenant_id = ${t} AND ${ofRun} AND line = 7 AND child IS NOT NULL`,
     },
     {
-      name: /^thoughts and tool calls are found by/,
+      name: /^thoughts and tool calls match/,
       by: 'another id',
       how: (t) => sql`UPDATE thoughts SET id = 'another' WHERE tenant_id = ${t} AND ${ofRun} AND id = 't5'`,
     },
     {
-      name: /^thoughts and tool calls are found by/,
+      name: /^thoughts and tool calls match/,
       by: 'another confidence',
       how: (t) => sql`UPDATE thoughts SET confidence = 0.25 WHERE tenant_id = ${t} AND ${ofRun} AND id = 't5'`,
     },
     {
-      name: /^thoughts and tool calls are found by/,
+      name: /^thoughts and tool calls match/,
       by: 'another derived id',
       how: (t) => sql`UPDATE tool_calls SET id = 'shell@2' WHERE tenant_id = ${t} AND ${ofRun} AND id = 'shell@1#2'`,
     },
     {
-      name: /^thoughts and tool calls are found by/,
+      name: /^thoughts and tool calls match/,
       by: 'another outcome',
       how: (t) => sql`UPDATE tool_calls SET success = 1 - success WHERE tenant_id = ${t} AND ${ofRun} AND line = 7`,
     },
     {
-      name: /^thoughts and tool calls are found by/,
+      name: /^thoughts and tool calls match/,
       by: 'another checkpoint',
       how: (t) => sql`UPDATE thoughts SET checkpoint_id = 'b2' WHERE tenant_id = ${t} AND ${ofRun} AND id = 't6'`,
     },

@@ -2,9 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkpointText } from '#cairn/checkpoints/checkpoints/json.js';
 import type { Checkpoint } from '#cairn/checkpoints/checkpoints/model.js';
-import { CHECKPOINT_VERSIONS, readCheckpoint } from '#cairn/checkpoints/checkpoints/versions.js';
+import { CHECKPOINT_VERSIONS, checkpointText, readCheckpoint } from '#cairn/checkpoints/checkpoints/versions.js';
 import * as arbitrary from '../support/nouns/snapshots.js';
 
 const fixtures = new URL('../fixtures/checkpoints/', import.meta.url);
@@ -104,9 +103,9 @@ describe('readCheckpoint', () => {
     ['"0.8.0"', { version: '0.8.0' }],
     ['1', { version: 1 }],
     ['"__proto__"', { version: '__proto__' }],
-    ['names no version', {}],
+    ['has no `version`', {}],
   ])('refuses an unknown version by name: %s', (named, file) => {
-    const supported = 'those that can are 0.9.0, 1.0.0';
+    const supported = 'supported versions are 0.9.0, 1.0.0';
     expect(() => readCheckpoint({ ...fixture('0.9.0-as-1.0.0.json'), version: undefined, ...file })).toThrow(
       expect.objectContaining({
         code: 'UNSUPPORTED_VERSION',

@@ -1,13 +1,13 @@
 /** How checkpoints descend from each other, also where files were brought in before those that they name. */
 import { describe, expect, it } from 'vitest';
-import { descend } from '#cairn/checkpoints/checkpoints/tree.js';
+import { buildTree } from '#cairn/checkpoints/checkpoints/tree.js';
 
 type Pair = readonly [checkpoint_id: string, parent_id: string | null];
 
 const rows = (pairs: readonly Pair[]) => pairs.map(([checkpoint_id, parent_id]) => ({ checkpoint_id, parent_id }));
 
 const shown = (...pairs: readonly Pair[]) => {
-  const { roots, nodes } = descend(rows(pairs));
+  const { roots, nodes } = buildTree(rows(pairs));
   return { roots, nodes: nodes.map(({ row, children }) => `${row.checkpoint_id}:${children.join()}`) };
 };
 
@@ -40,7 +40,7 @@ describe('the descent of checkpoints', () => {
 
   it('follows a line of any length', () => {
     const line = Array.from({ length: 50_000 }, (_, i): Pair => [`${i}`, i === 0 ? null : `${i - 1}`]);
-    const { roots, nodes } = descend(rows(line.reverse()));
+    const { roots, nodes } = buildTree(rows(line.reverse()));
     expect(roots).toEqual(['0']);
     expect(nodes.map(({ row }) => row.checkpoint_id)).toEqual(line.reverse().map(([id]) => id));
   });

@@ -1,8 +1,8 @@
 /** Whatever is done to a run, every checkpoint that is left is the state that it was taken from, here and elsewhere. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkpointText } from '#cairn/checkpoints/checkpoints/json.js';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
+import { checkpointText } from '#cairn/checkpoints/checkpoints/versions.js';
 import { bundleText } from '#cairn/checkpoints/executions/bundle.js';
 import { applyChanges } from '#cairn/checkpoints/states/patch.js';
 import type { Api } from '#cairn/client/index.js';

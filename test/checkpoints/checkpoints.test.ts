@@ -135,7 +135,7 @@ onEveryTarget('checkpoints', (test) => {
       for (const parent_checkpoint_id of ['nobody', 'other', 'foreign', 'a']) {
         const refusal = await refusalOf(take(cairn, execution_id, numbered(9), { parent_checkpoint_id }));
         expect(refusal).toMatchObject({ code: 'UNKNOWN_ENTITY', status: 400 });
-        expect(refusal.message).toContain(`parent_checkpoint_id names ${parent_checkpoint_id}`);
+        expect(refusal.message).toContain(`has no checkpoint ${parent_checkpoint_id}`);
       }
     });
   });

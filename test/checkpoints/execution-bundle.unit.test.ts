@@ -5,14 +5,18 @@ import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import {
   type BundledCheckpoint,
   type BundledExecution,
+  bundleSteps,
   bundleText,
-  makeBundle,
-  readBundle,
+  readSteps,
 } from '#cairn/checkpoints/executions/bundle.js';
 import type { Bundle } from '#cairn/checkpoints/executions/model.js';
 import { snapshotCheck } from '#cairn/checkpoints/states/snapshot-check.js';
 import type { Json } from '#cairn/kernel/contract.js';
+import { atOnce } from '#cairn/kernel/index.js';
 import * as arbitrary from '../support/nouns/snapshots.js';
+
+const makeBundle = (...args: Parameters<typeof bundleSteps>): Bundle => atOnce(bundleSteps(...args));
+const readBundle = (value: unknown) => atOnce(readSteps(value));
 
 const execution: BundledExecution = { execution_id: 'run-1', agent_id: 'coder', status: 'paused', created_at: 5 };
 
@@ -122,14 +126,14 @@ describe('a bundle', () => {
 describe('readBundle', () => {
   type Alter = (bundle: { checkpoints: Record<string, unknown>[]; [member: string]: unknown }) => void;
   it.each<[string, Alter, string, string]>([
-    ['another format', (b) => (b.format = 'x'), 'INVALID_INPUT', 'this is no bundle'],
+    ['another format', (b) => (b.format = 'x'), 'INVALID_INPUT', 'not a bundle'],
     [
       'another version',
       (b) => (b.version = '2.0.0'),
       'UNSUPPORTED_VERSION',
-      '"2.0.0" cannot be read: those that can are 1.0.0',
+      '"2.0.0" is not supported: supported versions are 1.0.0',
     ],
-    ['no version', (b) => delete b.version, 'UNSUPPORTED_VERSION', 'names no version'],
+    ['no version', (b) => delete b.version, 'UNSUPPORTED_VERSION', 'has no `version`'],
     ['a bad execution', (b) => (b.execution = { ...execution, status: 'x' }), 'INVALID_INPUT', 'execution.status'],
     ['a name with NUL', (b) => (b.execution = { ...execution, name: '\u0000' }), 'INVALID_INPUT', 'execution.name'],
     [
@@ -140,7 +144,7 @@ describe('readBundle', () => {
     ],
     ['no id', (b) => delete b.checkpoints[1]!.id, 'INVALID_INPUT', 'checkpoints[1]: id'],
     ['an id twice', (b) => (b.checkpoints[2]!.id = 'b'), 'INVALID_INPUT', 'checkpoint b of the bundle: another'],
-    ['a parent later', (b) => b.checkpoints.reverse(), 'INVALID_INPUT', 'checkpoint c of the bundle: it has changes'],
+    ['a parent later', (b) => b.checkpoints.reverse(), 'INVALID_INPUT', 'checkpoint c of the bundle: it has `changes`'],
     [
       'a parent later, in full',
       (b) => b.checkpoints.unshift({ ...b.checkpoints[0], id: 'd', parent: { checkpoint_id: 'b' } }),
@@ -169,7 +173,7 @@ describe('readBundle', () => {
       'another execution',
       (b) => (b.checkpoints[2]!.execution_id = 'run-2'),
       'INVALID_INPUT',
-      'checkpoint c of the bundle: it is of execution run-2',
+      'checkpoint c of the bundle: its execution is run-2',
     ],
     [
       'a bad field',

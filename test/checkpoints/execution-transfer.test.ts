@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { checkpointText } from '#cairn/checkpoints/checkpoints/json.js';
 import type { Checkpoint } from '#cairn/checkpoints/checkpoints/model.js';
+import { checkpointText } from '#cairn/checkpoints/checkpoints/versions.js';
 import { bundleText } from '#cairn/checkpoints/executions/bundle.js';
 import type { Api } from '#cairn/client/index.js';
 import type { JsonObject } from '#cairn/kernel/contract.js';
@@ -359,7 +359,7 @@ onEveryTarget('carrying executions', (test) => {
     await take(to, execution_id, numbered(1));
     expect(await refusalOf(to.executions.import({ bundle }))).toMatchObject({
       ...exists,
-      message: `execution ${execution_id} exists and is another, or has gone on: import into another store`,
+      message: `execution ${execution_id} already exists with different content: import into another store`,
     });
     await to.executions.delete({ execution_id });
     expect(await refusalOf(to.executions.import({ bundle }))).toMatchObject({ code: 'ENTITY_GONE', status: 410 });

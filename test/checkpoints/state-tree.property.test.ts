@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Snapshot, Thought } from '#cairn/checkpoints/checkpoints/model.js';
 import type { StoredPart } from '#cairn/checkpoints/states/assembly.js';
-import { containerNumber, emptied, ROOTS } from '#cairn/checkpoints/states/parts.js';
+import { containerNumber, ROOTS, vacatedSlots } from '#cairn/checkpoints/states/parts.js';
 import { emptyState, nextState, type State, snapshotOf, stateOf } from '#cairn/checkpoints/states/snapshot-state.js';
 import type { Json } from '#cairn/kernel/contract.js';
 import { canonical } from '#cairn/kernel/node.js';
@@ -30,7 +30,7 @@ class Rows {
       }
     }
     if (this.lines[line]!.base) {
-      for (const { parent, key, position } of emptied({ added, ended })) {
+      for (const { parent, key, position } of vacatedSlots({ added, ended })) {
         const ordinal = 1_000_000 + this.rows.length;
         const slot = { parent: containerNumber(parent), key, position };
         const gone = { kind: 'gone', child: null, value: null, removed: NEVER, depth: 0 } as const;

@@ -1,4 +1,4 @@
-/** The doctor's questions about executions, their checkpoints, and the parts that states are made of. */
+/** Doctor checks of executions, their checkpoints, and the parts of their states. */
 import { join, type Sql, sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 import { ROOTS } from '../states/parts.js';
@@ -6,17 +6,17 @@ import { NEVER } from '../states/store.js';
 
 const LAST_ROOT = Math.max(...Object.values(ROOTS));
 
-/** Of the table under the name x: not of an execution that was deleted, whose rows may be on their way out. */
+/** Rows of table x whose execution is not deleted: others may be under erasure. */
 const live = (): Sql =>
   sql`EXISTS (SELECT 1 FROM executions e WHERE e.tenant_id = ${TENANT} AND e.execution_id = x.execution_id
         AND e.deleted_at IS NULL)`;
 
-/** The same, and nothing that was pruned from it is still to be erased. */
+/** The same, and the execution has no erasure pending after a prune. */
 const settled = (): Sql =>
   sql`${live()} AND NOT EXISTS (SELECT 1 FROM endings u WHERE u.tenant_id = ${TENANT}
         AND u.holder = 'pruned:' || x.execution_id AND u.done_at IS NULL)`;
 
-/** All parts of a tenant: where they are, and until when they show. */
+/** All parts of a tenant, without their content. */
 const everyPart = (): Sql =>
   sql`(SELECT p.execution_id, p.line, p.added, p.ordinal, p.removed, p.parent, p.key, p.position, p.kind
          FROM checkpoint_items p WHERE p.tenant_id = ${TENANT}
@@ -29,13 +29,14 @@ const everyPart = (): Sql =>
 
 const part = sql`'part ' || x.line || '.' || x.added || '.' || x.ordinal || ' of execution ' || x.execution_id`;
 
-/** Whether what a row is found by is what its body, under the name x, says. */
-const saysText = (member: Sql, column: Sql): Sql => sql`COALESCE(x.body ->> ${member}, '') <> ${column}`;
-const saysNumber = (member: Sql, column: Sql): Sql => sql`CAST(x.body ->> ${member} AS double precision) <> ${column}`;
+/** Whether a column differs from the body of row x. */
+const differsAsText = (member: Sql, column: Sql): Sql => sql`COALESCE(x.body ->> ${member}, '') <> ${column}`;
+const differsAsNumber = (member: Sql, column: Sql): Sql =>
+  sql`CAST(x.body ->> ${member} AS double precision) <> ${column}`;
 
-const executionChecks: readonly Check[] = [
+export const checkpointChecks: readonly Check[] = [
   {
-    name: 'an execution has as many checkpoints as it says, none newer than its revision, and stands at one of them',
+    name: 'the checkpoint count, revision and current checkpoint of an execution match its checkpoints',
     broken: () =>
       sql`SELECT 'execution ' || x.execution_id || ' says ' || x.checkpoints || ' up to ' || x.revision || ', has '
             || COUNT(c.checkpoint_id) || ' up to ' || COALESCE(MAX(c.revision), 0) AS what
@@ -48,7 +49,7 @@ const executionChecks: readonly Check[] = [
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'every checkpoint is on a line of its execution, and the only one at its revision',
+    name: 'every checkpoint is on a line of its execution, and alone at its revision',
     broken: () =>
       sql`SELECT 'checkpoint ' || x.checkpoint_id || ' at ' || x.line || '.' || x.revision AS what FROM checkpoints x
             LEFT JOIN execution_lines l ON l.tenant_id = x.tenant_id AND l.execution_id = x.execution_id AND l.line = x.line
@@ -61,8 +62,8 @@ const executionChecks: readonly Check[] = [
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    // Others may have been pruned behind one that was followed.
-    name: 'a checkpoint that none has followed is the last of its line, and shows what no other has ended',
+    // A followed checkpoint may be the last of its line after a prune.
+    name: 'a checkpoint that is not followed is the last of its line, and no later part is on that line',
     broken: () =>
       sql`SELECT 'checkpoint ' || x.checkpoint_id AS what FROM checkpoints x
           WHERE x.tenant_id = ${TENANT} AND x.followed = 0 AND ${settled()} AND (
@@ -73,7 +74,7 @@ const executionChecks: readonly Check[] = [
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'a line that branched off did so from an earlier one that is there',
+    name: 'the base of a line exists and is older',
     broken: () =>
       sql`SELECT 'line ' || x.line || ' of execution ' || x.execution_id AS what FROM execution_lines x
           LEFT JOIN execution_lines b ON b.tenant_id = x.tenant_id AND b.execution_id = x.execution_id
@@ -83,8 +84,8 @@ const executionChecks: readonly Check[] = [
               OR x.base_revision < b.line))) LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    // The first of a line without a base may name a parent that never came here.
-    name: 'a checkpoint descends from the one before it on its line, the first from where the line branched off',
+    // The first checkpoint of a line without a base may name a parent that was never imported.
+    name: 'the parent of a checkpoint is the one before it on its line, or where the line branched off',
     broken: () =>
       sql`SELECT 'checkpoint ' || y.checkpoint_id || ' has parent ' || COALESCE(y.parent_id, 'none') AS what FROM (
             SELECT x.execution_id, x.checkpoint_id, x.parent_id, x.line,
@@ -97,7 +98,7 @@ const executionChecks: readonly Check[] = [
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'what was removed is not there, and of an execution that was deleted nothing is once it is erased',
+    name: 'nothing remains of removed checkpoints and of deleted executions after their erasure',
     broken: () =>
       sql`SELECT 'checkpoint ' || x.checkpoint_id AS what FROM checkpoints x
             JOIN checkpoints_gone g ON g.tenant_id = x.tenant_id AND g.checkpoint_id = x.checkpoint_id
@@ -119,11 +120,8 @@ const executionChecks: readonly Check[] = [
               OR EXISTS (SELECT 1 FROM ${everyPart()} p WHERE p.execution_id = e.execution_id))
           LIMIT ${MAX_EXAMPLES}`,
   },
-];
-
-const partChecks: readonly Check[] = [
   {
-    name: 'every part of a state is on a line that is there, and shows between revisions of that line',
+    name: 'every part is on an existing line, and visible between revisions of that line',
     broken: () =>
       sql`SELECT ${part} AS what FROM ${everyPart()} x
           LEFT JOIN execution_lines l ON l.tenant_id = ${TENANT} AND l.execution_id = x.execution_id AND l.line = x.line
@@ -132,8 +130,8 @@ const partChecks: readonly Check[] = [
             OR (x.removed > r.revision AND x.removed <> ${NEVER})) LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    // That something is gone is said for good: what comes in its place later shows over it.
-    name: 'one part shows in a place of a line at a time',
+    // `gone` parts never end: a later part in the same slot overrides them.
+    name: 'one part at a time is visible in a slot of a line',
     broken: () =>
       sql`SELECT ${part} AS what FROM (
             SELECT p.*, LEAD(p.added) OVER (PARTITION BY p.execution_id, p.line, p.parent, p.key, p.position
@@ -142,7 +140,7 @@ const partChecks: readonly Check[] = [
           WHERE x.next < x.removed AND ${settled()} LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'every container of parts is stood for by one part',
+    name: 'exactly one part stands for each container',
     broken: () =>
       sql`SELECT ${part} AS what FROM checkpoint_items x
             LEFT JOIN checkpoint_items h ON h.tenant_id = x.tenant_id AND h.execution_id = x.execution_id AND h.child = x.parent
@@ -154,8 +152,8 @@ const partChecks: readonly Check[] = [
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    // Of a checkpoint that was pruned, what it brought is that of the first which still has it.
-    name: 'thoughts and tool calls are found by what they say, and are of a checkpoint that has them',
+    // A prune moves entries to the first remaining checkpoint that has them.
+    name: 'thoughts and tool calls match their bodies, and belong to a checkpoint that has them',
     broken: () => {
       const misplaced = (table: Sql) =>
         sql`SELECT ${part} AS what FROM ${table} x
@@ -163,17 +161,17 @@ const partChecks: readonly Check[] = [
             WHERE x.tenant_id = ${TENANT} AND ${settled()}
               AND (c.execution_id <> x.execution_id OR c.revision < x.added
                 OR (c.line = x.line AND c.revision >= x.removed))`;
-      // One without an id of its own is known by its tool and time, and its number among those.
+      // A call without an id has a derived one: tool, time, and a suffix if it is not the first.
       const named = sql`x.tool_id || '@' || CAST(x.body -> 'timestamp' AS text)`;
       return sql`${join(
         [
           sql`SELECT ${part} AS what FROM thoughts x WHERE x.tenant_id = ${TENANT} AND ${settled()}
-              AND (${saysText(sql`'id'`, sql`x.id`)} OR ${saysText(sql`'type'`, sql`x.type`)}
-                OR ${saysNumber(sql`'confidence'`, sql`x.confidence`)})`,
+              AND (${differsAsText(sql`'id'`, sql`x.id`)} OR ${differsAsText(sql`'type'`, sql`x.type`)}
+                OR ${differsAsNumber(sql`'confidence'`, sql`x.confidence`)})`,
           sql`SELECT ${part} AS what FROM tool_calls x WHERE x.tenant_id = ${TENANT} AND ${settled()}
-              AND (${saysText(sql`'tool_id'`, sql`x.tool_id`)}
+              AND (${differsAsText(sql`'tool_id'`, sql`x.tool_id`)}
                 OR (CAST(x.body -> 'success' AS text) = 'true') <> (x.success = 1)
-                OR ${saysNumber(sql`'duration_ms'`, sql`x.duration_ms`)}
+                OR ${differsAsNumber(sql`'duration_ms'`, sql`x.duration_ms`)}
                 OR CASE WHEN x.body ->> 'id' IS NULL
                     THEN x.id <> ${named} AND substr(x.id, 1, length(${named}) + 1) <> ${named} || '#'
                     ELSE x.id <> x.body ->> 'id' END)`,
@@ -185,5 +183,3 @@ const partChecks: readonly Check[] = [
     },
   },
 ];
-
-export const checkpointChecks: readonly Check[] = [...executionChecks, ...partChecks];

@@ -8,20 +8,18 @@ import { toMs } from '../../kernel/index.js';
 import { invalidCursor } from '../../kernel/node.js';
 import { toolCallIds } from '../states/tool-call-ids.js';
 import {
-  type CheckpointFilter,
   countCheckpoints,
-  countThoughts,
-  countToolCalls,
+  countEntries,
   type EntryFilter,
   type EntryKey,
-  type FoundRow,
+  type EntryRow,
+  type EntryTable,
   listCheckpoints,
-  listThoughts,
-  listToolCalls,
+  listEntries,
   lower,
 } from './lists-store.js';
 import type { Thought, ToolCall } from './model.js';
-import { openCheckpoint, readState, showSummary } from './states.js';
+import { openState, showSummary } from './states.js';
 import type { CheckpointRow } from './store.js';
 
 const msOf = (iso: string | undefined): number | undefined => (iso === undefined ? undefined : toMs(iso));
@@ -29,10 +27,8 @@ const msOf = (iso: string | undefined): number | undefined => (iso === undefined
 export async function list(call: Call, input: In<'checkpoints.list'>): Promise<Out<'checkpoints.list'>> {
   const { driver, tenant } = call;
   const { limit, cursor, offset, order, ...filters } = input;
-  const taken_after = msOf(filters.taken_after);
-  const taken_before = msOf(filters.taken_before);
-  const reach = reachOf(call, 'Checkpoint');
-  const filter: CheckpointFilter = { ...filters, taken_after, taken_before, reach };
+  const taken = { taken_after: msOf(filters.taken_after), taken_before: msOf(filters.taken_before) };
+  const filter = { ...filters, ...taken, reach: reachOf(call, 'Checkpoint') };
   const { rows, ...page } = await listPage<CheckpointRow, string>(call, {
     input: { limit, cursor, offset, order },
     filters: filters as Json,
@@ -45,38 +41,30 @@ export async function list(call: Call, input: In<'checkpoints.list'>): Promise<O
   return { checkpoints: rows.map(showSummary), ...page };
 }
 
-const keyOf = ({ checkpoint_id, id }: FoundRow): string => JSON.stringify([checkpoint_id, id]);
+const keyOf = ({ checkpoint_id, id }: EntryRow): string => JSON.stringify([checkpoint_id, id]);
 
-function keyFrom(text: string | undefined): EntryKey | undefined {
-  if (text === undefined) return undefined;
+function parseKey(text: string): EntryKey {
   try {
     const key = JSON.parse(text) as unknown;
     // Texts that both databases can compare with: an escape may stand for NUL.
-    const isKey =
-      Array.isArray(key) &&
-      key.length === 2 &&
-      key.every((part) => typeof part === 'string' && textFault(part) === undefined);
-    if (isKey) return key as unknown as EntryKey;
+    const isText = (part: unknown) => typeof part === 'string' && textFault(part) === undefined;
+    if (Array.isArray(key) && key.length === 2 && key.every(isText)) return key as unknown as EntryKey;
   } catch {
-    // Falls through to the one refusal.
+    // Not JSON: refused below.
   }
   throw invalidCursor();
 }
 
-interface EntriesInput extends PageInput, EntryFilter {
-  readonly checkpoint_id?: string | undefined;
-}
-
-/** A page of thoughts or tool calls: of one checkpoint what it has, else what the table has. */
-function entryPage(
+/** A page of thoughts or tool calls: `held` are those of one checkpoint, else the table is read. */
+async function entryPage<T extends Thought | ToolCall>(
   call: Call,
-  { limit, cursor, offset, order, ...filters }: EntriesInput,
-  held: readonly FoundRow[] | undefined,
-  stored: { readonly read: typeof listThoughts; readonly count: typeof countThoughts },
+  table: EntryTable,
+  { limit, cursor, offset, order, ...filters }: PageInput & EntryFilter,
+  held: readonly EntryRow[] | undefined,
 ) {
-  const { driver, tenant } = call;
-  const reached = { ...filters, reach: reachOf(call, 'Checkpoint') };
-  return listPage<FoundRow, string>(call, {
+  const query = atLength(call.driver, call.tenant);
+  const filter = { ...filters, reach: reachOf(call, 'Checkpoint') };
+  const { rows, ...page } = await listPage<EntryRow, string>(call, {
     input: { limit, cursor, offset, order },
     filters: filters as Json,
     key: 'string',
@@ -84,107 +72,89 @@ function entryPage(
     read: held
       ? pageOf(order === 'desc' ? [...held].reverse() : held)
       : async ({ after, ...request }) =>
-          stored.read(atLength(driver, tenant), reached, { ...request, after: keyFrom(after) }),
+          listEntries(query, table, filter, { ...request, after: after === undefined ? after : parseKey(after) }),
     bytesOf: ({ body }) => body.length,
-    count: held ? async () => held.length : stored.count(reached),
+    count: held ? async () => held.length : countEntries(table, filter),
   });
+  const entries = rows.map(({ id, execution_id, checkpoint_id, body }) => ({
+    execution_id,
+    checkpoint_id,
+    ...(JSON.parse(body) as T),
+    id,
+  }));
+  return { entries, page };
 }
 
 export async function thoughts(call: Call, input: In<'checkpoints.thoughts'>): Promise<Out<'checkpoints.thoughts'>> {
-  const { checkpoint_id } = input;
-  const held = checkpoint_id === undefined ? undefined : await thoughtsOf(call, checkpoint_id, input);
-  const { rows, ...page } = await entryPage(call, input, held, { read: listThoughts, count: countThoughts });
-  return {
-    thoughts: rows.map((row) => {
-      const { children: _, ...thought } = JSON.parse(row.body) as Thought;
-      return { ...placeOf(row), ...thought };
-    }),
-    ...page,
-  };
+  const { entries, page } = await entryPage<Thought>(call, 'thoughts', input, await thoughtsOf(call, input));
+  return { thoughts: entries.map(({ children: _, ...thought }) => thought), ...page };
 }
 
 export async function tool_calls(
   call: Call,
   input: In<'checkpoints.tool_calls'>,
 ): Promise<Out<'checkpoints.tool_calls'>> {
-  const { checkpoint_id } = input;
-  const held = checkpoint_id === undefined ? undefined : await toolCallsOf(call, checkpoint_id, input);
-  const { rows, ...page } = await entryPage(call, input, held, { read: listToolCalls, count: countToolCalls });
-  return {
-    tool_calls: rows.map((row) => ({ ...placeOf(row), ...(JSON.parse(row.body) as ToolCall), id: row.id })),
-    ...page,
-  };
+  const { entries, page } = await entryPage<ToolCall>(call, 'tool_calls', input, await toolCallsOf(call, input));
+  return { tool_calls: entries, ...page };
 }
 
-const placeOf = ({ execution_id, checkpoint_id }: FoundRow) => ({ execution_id, checkpoint_id });
-
-/** Pages of what one checkpoint has, in the order of its state. */
+/** Pages of one checkpoint's entries, in the order of its state. */
 const pageOf =
-  (held: readonly FoundRow[]) =>
+  (held: readonly EntryRow[]) =>
   async ({ after, limit, offset }: { after: string | undefined; limit: number; offset: number }) => {
     const start = after === undefined ? 0 : held.findIndex((row) => keyOf(row) === after) + 1;
-    // The state of a checkpoint never changes: each key that a page ended with is still there.
+    // A checkpoint never changes, so the last key of a page is still there.
     if (after !== undefined && start === 0) throw invalidCursor();
     return held.slice(start + offset, start + offset + limit);
   };
 
-/** What one checkpoint has, inherited or not, is in its state. */
-async function thoughtsOf(
-  call: Call,
-  checkpoint_id: string,
-  filter: Pick<
-    In<'checkpoints.thoughts'>,
-    'thought_type' | 'confidence_below' | 'thought_text' | 'execution_id' | 'agent_id'
-  >,
-): Promise<FoundRow[]> {
-  const { row, state } = await stateOf(call, checkpoint_id);
-  const text = filter.thought_text === undefined ? undefined : lower(filter.thought_text);
-  const held = (state.thoughts.value as unknown as Thought[]).filter(
-    (thought) =>
-      isOf(row, filter) &&
-      (filter.thought_type === undefined || thought.type === filter.thought_type) &&
-      (filter.confidence_below === undefined || thought.confidence < filter.confidence_below) &&
-      (text === undefined || lower(thought.content).includes(text) || lower(thought.reasoning ?? '').includes(text)),
-  );
-  return held.map((thought) => foundIn(row, thought.id, thought));
-}
+/** Whether a value passes a filter that may be absent. */
+const passes = <T>(wanted: T | undefined, test: (wanted: T) => boolean): boolean =>
+  wanted === undefined || test(wanted);
 
-async function toolCallsOf(
-  call: Call,
-  checkpoint_id: string,
-  filter: Pick<
-    In<'checkpoints.tool_calls'>,
-    'tool_id' | 'tool_success' | 'tool_slower_than_ms' | 'execution_id' | 'agent_id'
-  >,
-): Promise<FoundRow[]> {
-  const { row, state } = await stateOf(call, checkpoint_id);
-  const calls = state.tool_calls.value as unknown as ToolCall[];
-  const ids = toolCallIds(calls);
-  return calls
-    .map((each, i) => ({ each, id: ids[i]! }))
-    .filter(
-      ({ each }) =>
-        isOf(row, filter) &&
-        (filter.tool_id === undefined || each.tool_id === filter.tool_id) &&
-        (filter.tool_success === undefined || each.success === filter.tool_success) &&
-        (filter.tool_slower_than_ms === undefined || each.duration_ms > filter.tool_slower_than_ms),
+/** The matching thoughts of the state of one checkpoint, if the filter names one. */
+async function thoughtsOf(call: Call, filter: In<'checkpoints.thoughts'>): Promise<EntryRow[] | undefined> {
+  const found = await stateOf(call, filter);
+  const lowered = filter.thought_text === undefined ? undefined : lower(filter.thought_text);
+  return (found?.state.thoughts.value as unknown as Thought[] | undefined)
+    ?.filter(
+      ({ type, confidence, content, reasoning = '' }) =>
+        isOf(found!.row, filter) &&
+        passes(filter.thought_type, (wanted) => type === wanted) &&
+        passes(filter.confidence_below, (limit) => confidence < limit) &&
+        passes(lowered, (text) => [content, reasoning].some((each) => lower(each).includes(text))),
     )
-    .map(({ each, id }) => foundIn(row, id, each));
+    .map((thought) => entryOf(found!.row, thought.id, thought));
 }
 
-const isOf = (row: CheckpointRow, filter: { execution_id?: string | undefined; agent_id?: string | undefined }) =>
-  (filter.execution_id === undefined || filter.execution_id === row.execution_id) &&
-  (filter.agent_id === undefined || filter.agent_id === row.agent_id);
+async function toolCallsOf(call: Call, filter: In<'checkpoints.tool_calls'>): Promise<EntryRow[] | undefined> {
+  const found = await stateOf(call, filter);
+  if (!found) return undefined;
+  const completed = found.state.tool_calls.value as unknown as ToolCall[];
+  return toolCallIds(completed)
+    .map((id, i) => ({ id, tool: completed[i]! }))
+    .filter(
+      ({ tool }) =>
+        isOf(found.row, filter) &&
+        passes(filter.tool_id, (wanted) => tool.tool_id === wanted) &&
+        passes(filter.tool_success, (wanted) => tool.success === wanted) &&
+        passes(filter.tool_slower_than_ms, (limit) => tool.duration_ms > limit),
+    )
+    .map(({ id, tool }) => entryOf(found.row, id, tool));
+}
 
-const foundIn = ({ checkpoint_id, execution_id }: CheckpointRow, id: string, entry: Thought | ToolCall): FoundRow => ({
+const isOf = (row: CheckpointRow, { execution_id, agent_id }: EntryFilter): boolean =>
+  passes(execution_id, (wanted) => wanted === row.execution_id) &&
+  passes(agent_id, (wanted) => wanted === row.agent_id);
+
+const entryOf = ({ checkpoint_id, execution_id }: CheckpointRow, id: string, entry: object): EntryRow => ({
   checkpoint_id,
   execution_id,
   id,
   body: JSON.stringify(entry),
 });
 
-const stateOf = (call: Call, checkpoint_id: string) =>
-  call.driver.snapshot(call.tenant, async (query) => {
-    const row = await openCheckpoint(query, checkpoint_id);
-    return { row, state: await readState(query, row) };
-  });
+async function stateOf(call: Call, { checkpoint_id }: { checkpoint_id?: string | undefined }) {
+  if (checkpoint_id === undefined) return undefined;
+  return call.driver.snapshot(call.tenant, (query) => openState(query, checkpoint_id));
+}

@@ -1,4 +1,4 @@
-/** A checkpoint: the state of a running agent at one moment, in the portable form that files and the wire carry. */
+/** A checkpoint: the state of an execution at one step, in the portable form of files and the wire. */
 import { z } from 'zod';
 import { readsLike } from '../../engine/contract.js';
 import {
@@ -14,25 +14,30 @@ import { confidence, name } from '../../memory/contract.js';
 
 export const CHECKPOINT_VERSION = '1.0.0';
 
-/** Of the whole snapshot, as JSON text. */
+/** Limit of a snapshot, as JSON text. */
 export const MAX_STATE_BYTES = 32 * 1024 * 1024;
 const MAX_TEXT = 8 * 1024 * 1024;
-/** Of one kind in a snapshot: thoughts, messages, tool calls, … */
+/** Limit of each list of a snapshot. */
 export const MAX_ENTRIES = 100_000;
 
-/** Epoch milliseconds, as everything inside a checkpoint. */
+/** Epoch milliseconds, as all times inside a checkpoint. */
 export const timestamp = z.number().min(0).max(253_402_300_799_999);
 
-/** The same in an imported document: members that Cairn does not know are kept and given back. */
+/** The schema for imported documents: unknown members are kept and exported again. */
 export const open = <S extends z.ZodObject>(schema: S): S => z.object(schema.shape).catchall(jsonValue) as unknown as S;
 
-/** The members of a part of a document that Cairn does not know; undefined where there are none. */
+/** Members that the schema does not know; undefined if there are none. */
 export function unknownMembers(schema: z.ZodObject, value: object): JsonObject | undefined {
   const others = Object.entries(value).filter(
     ([name, member]) => !Object.hasOwn(schema.shape, name) && member !== undefined,
   );
   return others.length === 0 ? undefined : (Object.fromEntries(others) as JsonObject);
 }
+
+type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
+/** The members that are neither null nor undefined. */
+export const presentMembers = <T extends object>(members: T): Present<T> =>
+  Object.fromEntries(Object.entries(members).filter(([, member]) => (member ?? null) !== null)) as Present<T>;
 
 export const thoughtType = z.enum([
   'planning',
@@ -67,7 +72,7 @@ export const memoryEntry = z.strictObject({ key: text(1000), value: jsonValue.op
 export type MemoryEntry = z.output<typeof memoryEntry>;
 
 export const toolCall = z.strictObject({
-  id: anyId.optional().describe('Derived from tool_id, timestamp and place when absent'),
+  id: anyId.optional().describe('Default: derived from tool_id, timestamp and position'),
   tool_id: anyId,
   arguments: jsonObject,
   result: jsonValue.optional(),
@@ -105,7 +110,7 @@ const snapshotOf = (part: <S extends z.ZodObject>(schema: S) => S) =>
 export const snapshot = snapshotOf(open).meta({ id: 'Snapshot' });
 export type Snapshot = z.output<typeof snapshot>;
 
-/** As it is sent to be stored: its parts are checked where they differ from what is known, so not all of it each time. */
+/** A snapshot as sent: validated later, and only where it differs from its parent's state. */
 export const sentSnapshot = readsLike(
   z
     .unknown()
@@ -141,11 +146,11 @@ export type CheckpointMetadata = z.output<typeof checkpointMetadata>;
 
 export const changes = z
   .record(z.string(), z.strictObject({ before: jsonValue.optional(), after: jsonValue.optional() }))
-  .describe('By path; a member that was not there has no before, one that is gone no after');
+  .describe('By path; an added member has no before, a removed one no after');
 export type Changes = z.output<typeof changes>;
 
-/** As it came with a document: what another system changes by is its own. */
-export const checkpointDiff = open(
+/** The diff that a document came with; another system may have its own kinds of change. */
+const checkpointDiff = open(
   z.strictObject({
     from_checkpoint_id: anyId,
     changes: z.record(z.string(), open(changes.valueType)).describe(changes.description!),
@@ -156,14 +161,12 @@ export const checkpointDiff = open(
 export const parentLink = z
   .strictObject({ checkpoint_id: anyId, is_branch: z.boolean().default(false), branch_reason: text(2000).optional() })
   .meta({ id: 'ParentLink' });
-export type ParentLink = z.output<typeof parentLink>;
 
 export const description = text(20_000);
-/** For whoever keeps checkpoints here on behalf of something else: found by equality of a member. */
-export const labels = smallMetadata.describe('Anything to find it by: a filter compares members');
+export const labels = smallMetadata.describe('Labels to filter by: a filter compares members for equality');
 
-/** What every checkpoint has besides its snapshot. */
-const around = {
+/** The members of a checkpoint besides its snapshot. */
+const summaryMembers = {
   version: z.literal(CHECKPOINT_VERSION),
   id: anyId,
   timestamp,
@@ -176,10 +179,10 @@ const around = {
   parent: parentLink.optional(),
 };
 
-/** One file, one checkpoint. Files have their members in the order of this schema: what is short comes first. */
+/** One checkpoint per file. Files have their members in the order of this schema: short ones first. */
 export const checkpoint = open(
   z.strictObject({
-    ...around,
+    ...summaryMembers,
     metadata: open(checkpointMetadata),
     parent: open(parentLink).optional(),
     diff: checkpointDiff.optional(),
@@ -188,34 +191,32 @@ export const checkpoint = open(
 ).meta({ id: 'Checkpoint' });
 export type Checkpoint = z.output<typeof checkpoint>;
 
-/** A checkpoint without its snapshot, as lists show it. */
-export const checkpointSummary = z.strictObject(around).meta({ id: 'CheckpointSummary' });
+export const checkpointSummary = z.strictObject(summaryMembers).meta({ id: 'CheckpointSummary' });
 export type CheckpointSummary = z.output<typeof checkpointSummary>;
 
-/** What a step that was under way had done already when the run ended: kept beside the checkpoint that it followed. */
+/** The result of a task that a run had finished since a checkpoint: a resumed run need not repeat it. */
 export const pendingWrite = z
   .strictObject({
     task_id: anyId,
-    index: z.int().min(-1000).max(1_000_000).describe('The place among the writes of its task'),
+    index: z.int().min(-1000).max(1_000_000).describe('Position among the writes of its task'),
     channel: text(1000, 1),
     value: jsonValue,
   })
   .meta({ id: 'PendingWrite' });
 export type PendingWrite = z.output<typeof pendingWrite>;
 
-/** Where a thought or tool call was found. */
-const found = {
+const listed = {
   execution_id: z.string(),
   checkpoint_id: z
     .string()
     .describe(
-      'The checkpoint that brought it, or the first left that has it; when one checkpoint is asked for, that one',
+      'The checkpoint that introduced it, or the first remaining one that has it; the one in the filter, if any',
     ),
 };
-/** Without its children: they follow from `parent_id`, and come later than it. */
-export const foundThought = z
-  .object({ ...found, ...thought.omit({ children: true }).shape })
+/** Without `children`: they follow from `parent_id`, and may come later. */
+export const listedThought = z
+  .object({ ...listed, ...thought.omit({ children: true }).shape })
   .meta({ id: 'FoundThought' });
-export const foundToolCall = z.object({ ...found, ...toolCall.shape, id: z.string() }).meta({ id: 'FoundToolCall' });
+export const listedToolCall = z.object({ ...listed, ...toolCall.shape, id: z.string() }).meta({ id: 'FoundToolCall' });
 
 export const summaryPage = z.object({ checkpoints: z.array(checkpointSummary), ...pageOutput });

@@ -1,48 +1,46 @@
-/** Which checkpoints of an execution stay when it is pruned, and what they descend from then. */
+/** Decides which checkpoints of an execution a prune keeps, and who becomes their parent. */
+import type { In } from '../../engine/contract.js';
+import { groupBy } from '../group-by.js';
+import type { CheckpointRow } from './store.js';
 
-export interface PrunedNode {
-  readonly checkpoint_id: string;
-  readonly parent_id: string | null;
-  readonly line: number;
-  readonly revision: number;
-  readonly name: string | null;
-  readonly timestamp: number;
-}
-
-export interface KeepRules {
-  readonly keep_newest: number;
-  readonly keep_daily: boolean;
-  readonly keep_branch_points: boolean;
-  readonly keep_named: boolean;
-}
+export type PrunedNode = Pick<
+  CheckpointRow,
+  'checkpoint_id' | 'parent_id' | 'line' | 'revision' | 'name' | 'timestamp'
+>;
 
 export interface PrunePlan {
   readonly kept: readonly PrunedNode[];
   readonly removed: readonly PrunedNode[];
-  /** Of those whose parent goes: the nearest ancestor that stays, or null for a root. */
+  /** New parents: the nearest remaining ancestor, or null for a root. */
   readonly parents: ReadonlyMap<string, string | null>;
 }
 
 const DAY_MS = 86_400_000;
 
-/** The nodes are given in the order of their revisions. Where the execution stands always stays. */
-export function planPruning(nodes: readonly PrunedNode[], head_id: string | null, rules: KeepRules): PrunePlan {
+/** `nodes` are in the order of their revisions. The current checkpoint is always kept. */
+export function planPruning(
+  nodes: readonly PrunedNode[],
+  head_id: string | null,
+  { keep_newest = 1, keep_daily, keep_branch_points = true, keep_named = true }: In<'executions.prune'>,
+): PrunePlan {
   const keep = new Set<string>();
   if (head_id !== null) keep.add(head_id);
-  for (const { checkpoint_id } of nodes.slice(-rules.keep_newest)) keep.add(checkpoint_id);
-  if (rules.keep_daily) {
+  for (const { checkpoint_id } of nodes.slice(-keep_newest)) keep.add(checkpoint_id);
+  if (keep_daily) {
     const lastOf = new Map(nodes.map((node) => [Math.floor(node.timestamp / DAY_MS), node.checkpoint_id]));
     for (const id of lastOf.values()) keep.add(id);
   }
-  if (rules.keep_named) for (const { checkpoint_id, name } of nodes) if (name !== null) keep.add(checkpoint_id);
-  if (rules.keep_branch_points) for (const id of branchPoints(nodes)) keep.add(id);
+  if (keep_named) for (const { checkpoint_id, name } of nodes) if (name !== null) keep.add(checkpoint_id);
+  if (keep_branch_points)
+    for (const [id, children] of groupBy(nodes, ({ parent_id }) => parent_id))
+      if (id !== null && children.length > 1) keep.add(id);
   const kept = nodes.filter(({ checkpoint_id }) => keep.has(checkpoint_id));
   const removed = nodes.filter(({ checkpoint_id }) => !keep.has(checkpoint_id));
   const gone = new Map(removed.map(({ checkpoint_id, parent_id }) => [checkpoint_id, parent_id]));
   const parents = new Map<string, string | null>();
   for (const { checkpoint_id, parent_id } of kept) {
     let parent = parent_id;
-    // A file may have named a parent that was made later, as its child: a circle ends where it began.
+    // Imported files can name each other as parents: a cycle ends where it began.
     const passed = new Set([checkpoint_id]);
     while (parent !== null && gone.has(parent) && !passed.has(parent)) {
       passed.add(parent);
@@ -54,14 +52,7 @@ export function planPruning(nodes: readonly PrunedNode[], head_id: string | null
   return { kept, removed, parents };
 }
 
-function branchPoints(nodes: readonly PrunedNode[]): string[] {
-  const children = new Map<string, number>();
-  for (const { parent_id } of nodes)
-    if (parent_id !== null) children.set(parent_id, (children.get(parent_id) ?? 0) + 1);
-  return [...children].filter(([, count]) => count > 1).map(([id]) => id);
-}
-
-/** An entry, by the checkpoint that brought it, and one of the stretches of lines on which it shows. */
+/** A thought or tool call, and one of the line segments on which it is visible. */
 export interface EntrySpan {
   readonly checkpoint_id: string;
   readonly id: string;
@@ -70,25 +61,19 @@ export interface EntrySpan {
   readonly until: number;
 }
 
-/** For each entry that a checkpoint which stays still has, the first of those. */
-export function heirsOf(
+/** For each entry, the first remaining checkpoint that still has it. */
+export function newOwners(
   kept: readonly PrunedNode[],
   spans: readonly EntrySpan[],
-): { readonly entry: EntrySpan; readonly heir: string }[] {
-  const lines = new Map<number, PrunedNode[]>();
-  for (const node of kept) {
-    const before = lines.get(node.line);
-    if (before) before.push(node);
-    else lines.set(node.line, [node]);
-  }
-  const found = new Map<string, { entry: EntrySpan; node: PrunedNode }>();
+): { readonly entry: EntrySpan; readonly owner: PrunedNode }[] {
+  const lines = groupBy(kept, ({ line }) => line);
+  const owners = new Map<string, { entry: EntrySpan; owner: PrunedNode }>();
   for (const entry of spans) {
-    const nodes = lines.get(entry.line) ?? [];
-    const node = nodes.find(({ revision }) => revision >= entry.start);
-    if (!node || node.revision >= entry.until) continue;
+    const owner = lines.get(entry.line)?.find(({ revision }) => revision >= entry.start);
+    if (!owner || owner.revision >= entry.until) continue;
     const key = JSON.stringify([entry.checkpoint_id, entry.id]);
-    const before = found.get(key);
-    if (!before || node.revision < before.node.revision) found.set(key, { entry, node });
+    const before = owners.get(key);
+    if (!before || owner.revision < before.owner.revision) owners.set(key, { entry, owner });
   }
-  return [...found.values()].map(({ entry, node }) => ({ entry, heir: node.checkpoint_id }));
+  return [...owners.values()];
 }

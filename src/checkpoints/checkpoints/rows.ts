@@ -1,39 +1,56 @@
-/** A checkpoint to be added, and the rows that it becomes. */
+/** Checkpoints to be added, and their rows. */
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
 import { metadataText } from '../../memory/index.js';
+import { groupBy } from '../group-by.js';
+import { carriedBy } from '../states/carried-members.js';
 import type { NextState, State } from '../states/snapshot-state.js';
 import { type Owner, storedText } from '../states/store.js';
 import { toolCallIds } from '../states/tool-call-ids.js';
-import type { CheckpointMetadata, ToolCall } from './model.js';
+import type { Checkpoint, CheckpointMetadata, CheckpointSummary, ToolCall } from './model.js';
 import type { CheckpointPlace, CheckpointRow } from './store.js';
 
-/** A checkpoint to be added, beside its state. */
+/** A checkpoint to be added, without its state. */
 export interface Draft {
-  /** Made here when absent. */
+  /** Default: generated. */
   readonly checkpoint_id?: string | undefined;
   readonly execution_id: string;
   readonly agent_id?: string | undefined;
-  /** Where the execution stands when absent; null for a root. */
+  /** Default: the current checkpoint; null for a root. */
   readonly parent_id: string | null | undefined;
-  /** Of a branch by intention, or as a file says; else it is one if its parent has a child already. */
+  /** Default: a branch if its parent already has a child. */
   readonly branch?: { readonly is_branch: boolean; readonly reason: string | null } | undefined;
-  /** The parent that a file names, where it is not here. */
+  /** The parent named by a file, if it is not in this store. */
   readonly absent_parent_id?: string | undefined;
-  /** Whether a finished execution is taken up again by it. */
+  /** Whether it reopens a finished execution. */
   readonly resumes?: boolean;
-  /** It comes from elsewhere: makes its execution if there is none, and does not take one back that has gone on. */
+  /** Creates its execution if necessary, and moves the current checkpoint only if that is its parent. */
   readonly imported?: boolean;
   readonly metadata: Partial<CheckpointMetadata>;
   readonly name: string | null;
   readonly description: string | null;
   readonly labels: JsonObject | undefined;
   readonly timestamp?: number | undefined;
-  /** What an imported document brought besides. */
+  /** Members of an imported document without a column. */
   readonly carried?: string | null;
 }
 
-/** What it takes where it is stored. */
+/** The draft of an imported document whose parent is not looked up. */
+export const draftOf = (document: CheckpointSummary & Pick<Checkpoint, 'diff'>): Draft => ({
+  checkpoint_id: document.id,
+  execution_id: document.execution_id,
+  parent_id: null,
+  absent_parent_id: document.parent?.checkpoint_id,
+  branch: { is_branch: document.parent?.is_branch ?? false, reason: document.parent?.branch_reason ?? null },
+  metadata: document.metadata,
+  name: document.name ?? null,
+  description: document.description ?? null,
+  labels: document.labels,
+  timestamp: document.timestamp,
+  carried: carriedBy(document),
+});
+
+/** Stored size of an edit, in characters. */
 export const bytesOf = ({ added }: NextState): number => added.reduce((sum, part) => sum + storedText(part).length, 0);
 
 export function rowFor(
@@ -44,7 +61,6 @@ export function rowFor(
   now: number,
 ): CheckpointRow {
   const { metadata, branch } = draft;
-  const parent_id = parent?.checkpoint_id ?? draft.absent_parent_id ?? null;
   return {
     checkpoint_id: draft.checkpoint_id ?? newId(),
     execution_id: draft.execution_id,
@@ -52,7 +68,7 @@ export function rowFor(
     revision: at.revision,
     agent_id: at.agent_id,
     followed: 0,
-    parent_id,
+    parent_id: parent?.checkpoint_id ?? draft.absent_parent_id ?? null,
     is_branch: branch?.is_branch ? 1 : 0,
     branch_reason: branch?.reason ?? null,
     name: draft.name,
@@ -69,26 +85,20 @@ export function rowFor(
   };
 }
 
-/** Whose parts these are. The ids of tool calls are derived when one is stored. */
-export function ownerOf(row: CheckpointRow, has_base: boolean, state: State): Owner {
-  let ids: Map<unknown, string[]> | undefined;
-  const { execution_id, checkpoint_id } = row;
-  const toolCallId = (asked: ToolCall): string => {
-    if (asked.id !== undefined) return asked.id;
+/** Derives ids of tool calls only if one is stored. */
+export function ownerOf({ execution_id, checkpoint_id }: CheckpointRow, has_base: boolean, state: State): Owner {
+  let ids: Map<ToolCall, string[]> | undefined;
+  const toolCallId = (call: ToolCall): string => {
+    if (call.id !== undefined) return call.id;
     ids ??= derivedIds(state.tool_calls.value as unknown as ToolCall[]);
-    // Of one that stands in the list several times, the later are the ones that are new.
-    return ids.get(asked)!.pop()!;
+    // If the list has the same object several times, the last ones are new.
+    return ids.get(call)!.pop()!;
   };
   return { execution_id, checkpoint_id, has_base, toolCallId };
 }
 
-/** A caller may put one frozen object in several places. */
-function derivedIds(completed: readonly ToolCall[]): Map<unknown, string[]> {
-  const derived = new Map<unknown, string[]>();
-  for (const [i, id] of toolCallIds(completed).entries()) {
-    const before = derived.get(completed[i]);
-    if (before) before.push(id);
-    else derived.set(completed[i], [id]);
-  }
-  return derived;
+/** By call, since a caller may put one frozen object in several places. */
+function derivedIds(completed: readonly ToolCall[]): Map<ToolCall, string[]> {
+  const ids = toolCallIds(completed).map((id, i) => ({ id, call: completed[i]! }));
+  return new Map([...groupBy(ids, ({ call }) => call)].map(([call, group]) => [call, group.map(({ id }) => id)]));
 }

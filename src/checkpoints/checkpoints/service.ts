@@ -1,33 +1,31 @@
-/** Use cases of checkpoints: keep a state, read it, go back to it, branch off it. */
+/** Use cases of checkpoints: create, read, compare, restore, branch; pending writes. */
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change, keptAnswer, type Work } from '../../engine/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { CairnError, givingWay, invalid, keep } from '../../kernel/index.js';
-import { canonical } from '../../kernel/node.js';
+import { CairnError, givingWay, invalid, keep, notFound } from '../../kernel/index.js';
 import { openExecution, openExecutionLocked } from '../executions/service.js';
 import { type ExecutionRow, updateExecution } from '../executions/store.js';
 import { diffStates } from '../states/diff.js';
 import { describeChanges } from '../states/diff-summary.js';
 import { snapshotOf } from '../states/snapshot-state.js';
 import { addCheckpoint } from './adding.js';
-import type { Checkpoint, CheckpointSummary } from './model.js';
+import { type Checkpoint, type CheckpointSummary, presentMembers } from './model.js';
 import {
-  noCheckpoint,
   openCheckpoint,
-  readState,
+  openState,
   retainedState,
   showCheckpoint,
   showSummary,
   showWrite,
+  writeRow,
 } from './states.js';
 import { findCheckpoint, findUsed } from './store.js';
 import { insertWrites, readWrites, replaceWrite, takenPlaces, type WriteRow } from './writes.js';
 
 export async function create(call: Call, input: In<'checkpoints.create'>): Promise<CheckpointSummary> {
-  if (input.root && input.parent_checkpoint_id !== undefined) {
-    throw invalid('a root has no parent: give parent_checkpoint_id or root, not both');
-  }
+  if (input.root && input.parent_checkpoint_id !== undefined)
+    throw invalid('`root` and `parent_checkpoint_id` exclude each other: give one of them');
   return addCheckpoint(
     call,
     {
@@ -46,32 +44,29 @@ export async function create(call: Call, input: In<'checkpoints.create'>): Promi
   );
 }
 
-/** A checkpoint whole. */
 export const readCheckpoint = (call: Call, checkpoint_id: string): Promise<Checkpoint> =>
   call.driver.snapshot(call.tenant, (query) => readWhole(query, checkpoint_id));
 
 async function readWhole(query: Query, checkpoint_id: string): Promise<Checkpoint> {
-  const row = await openCheckpoint(query, checkpoint_id);
-  return showCheckpoint(row, await readState(query, row));
+  const { row, state } = await openState(query, checkpoint_id);
+  return showCheckpoint(row, state);
 }
 
 export async function get(call: Call, input: In<'checkpoints.get'>): Promise<Checkpoint> {
   const { diff, ...read } = await readCheckpoint(call, input.checkpoint_id);
   if (input.diff === false) return read;
-  // A document keeps the diff that it came with.
+  // An imported document keeps its own diff.
   if (diff !== undefined) return { ...read, diff };
   if (!input.diff || !read.parent) return read;
   const { checkpoint_id } = read.parent;
-  const before = await readCheckpoint(call, checkpoint_id).catch(unlessAbsent);
-  // Of one that came without its parent there is nothing to compare with.
+  const before = await readCheckpoint(call, checkpoint_id).catch((error: unknown) => {
+    if (error instanceof CairnError && error.code === 'CHECKPOINT_NOT_FOUND') return undefined;
+    throw error;
+  });
+  // An imported checkpoint may have come without its parent.
   if (!before) return read;
   const { changes, summary } = await compare(before, read);
   return { ...read, diff: { from_checkpoint_id: checkpoint_id, changes, summary } };
-}
-
-function unlessAbsent(error: unknown): undefined {
-  if (error instanceof CairnError && error.code === 'CHECKPOINT_NOT_FOUND') return undefined;
-  throw error;
 }
 
 async function compare(from: Checkpoint, to: Checkpoint) {
@@ -88,15 +83,14 @@ export async function diff(call: Call, input: In<'checkpoints.diff'>): Promise<O
   return { from_checkpoint_id: from.id, to_checkpoint_id: to.id, ...(await compare(from, to)) };
 }
 
-export function latest(call: Call, { execution_id }: In<'checkpoints.latest'>): Promise<Checkpoint> {
-  return call.driver.snapshot(call.tenant, async (query) => {
+export const latest = (call: Call, { execution_id }: In<'checkpoints.latest'>): Promise<Checkpoint> =>
+  call.driver.snapshot(call.tenant, async (query) => {
     const { head_id } = await openExecution(query, execution_id);
     if (head_id !== null) return readWhole(query, head_id);
     throw new CairnError('CHECKPOINT_NOT_FOUND', `execution ${execution_id} has no checkpoint yet`);
   });
-}
 
-/** A checkpoint and its execution, locked: looked for again, since it may have been pruned before the lock was got. */
+/** Locks the execution of a checkpoint, then checks again: the checkpoint may have been pruned before the lock. */
 async function openLocked(work: Work, checkpoint_id: string): Promise<ExecutionRow> {
   const { tx } = work;
   const { execution_id } = await openCheckpoint(tx, checkpoint_id);
@@ -105,7 +99,7 @@ async function openLocked(work: Work, checkpoint_id: string): Promise<ExecutionR
   return execution;
 }
 
-/** Puts the execution back to a checkpoint; nothing of what came after it is lost. */
+/** Makes a checkpoint the current one; later checkpoints stay. */
 export async function restore(call: Call, input: In<'checkpoints.restore'>): Promise<Checkpoint> {
   const { checkpoint_id } = input;
   await change<null>(call, {
@@ -115,11 +109,10 @@ export async function restore(call: Call, input: In<'checkpoints.restore'>): Pro
       const row = await openLocked(work, checkpoint_id);
       const { execution_id } = row;
       if (row.head_id === checkpoint_id && row.status === 'running') return null;
-      const after = { ...row, head_id: checkpoint_id, status: 'running' as const, finished_at: null };
-      await updateExecution(tx, execution_id, { ...after, updated_at: now });
-      const facts = { checkpoint_id, execution_id, ...(row.head_id === null ? {} : { from: row.head_id }) };
-      const { trajectory_id } = row;
-      appendEvent(work, 'cairn.execution.restored', { type: 'execution', id: execution_id }, facts, trajectory_id);
+      const running = { status: 'running', finished_at: null, updated_at: now } as const;
+      await updateExecution(tx, execution_id, { ...row, ...running, head_id: checkpoint_id });
+      const facts = { checkpoint_id, execution_id, ...presentMembers({ from: row.head_id }) };
+      appendEvent(work, 'cairn.execution.restored', { type: 'execution', id: execution_id }, facts, row.trajectory_id);
       return null;
     },
     remember: () => null,
@@ -128,7 +121,7 @@ export async function restore(call: Call, input: In<'checkpoints.restore'>): Pro
   return readCheckpoint(call, checkpoint_id);
 }
 
-/** The same state once more, as the first of a branch. */
+/** Stores the same state again, as the first checkpoint of a branch. */
 export async function branch(call: Call, input: In<'checkpoints.branch'>): Promise<CheckpointSummary> {
   const query = call.driver.at(call.tenant);
   const kept = await keptAnswer(call, input);
@@ -136,7 +129,6 @@ export async function branch(call: Call, input: In<'checkpoints.branch'>): Promi
   const row = await openCheckpoint(query, input.checkpoint_id);
   const state = await retainedState(call, input.checkpoint_id);
   const { step_number, tokens_used, duration_ms, total_steps_estimate } = row;
-  const metadata = { step_number, tokens_used, duration_ms, checkpoint_reason: 'manual' as const };
   return addCheckpoint(
     call,
     {
@@ -147,7 +139,7 @@ export async function branch(call: Call, input: In<'checkpoints.branch'>): Promi
       resumes: true,
       snapshot: snapshotOf(state),
       carries: true,
-      metadata: total_steps_estimate === null ? metadata : { ...metadata, total_steps_estimate },
+      metadata: { step_number, tokens_used, duration_ms, ...presentMembers({ total_steps_estimate }) },
       name: input.name ?? null,
       description: null,
       labels: row.labels === null ? undefined : JSON.parse(row.labels),
@@ -157,12 +149,10 @@ export async function branch(call: Call, input: In<'checkpoints.branch'>): Promi
   );
 }
 
-/** A place that is taken keeps what it has, unless it is below zero: there the last word counts. */
+/** A write to an index in use is ignored, except below zero: there the last write wins. */
 export function write(call: Call, input: In<'checkpoints.write'>): Promise<Out<'checkpoints.write'>> {
   const { checkpoint_id } = input;
-  const rows = input.writes.map(
-    ({ task_id, index, channel, value }): WriteRow => ({ task_id, place: index, channel, value: canonical(value) }),
-  );
+  const rows = input.writes.map(writeRow);
   return change<Out<'checkpoints.write'>>(call, {
     input,
     bytes: rows.reduce((sum, { value }) => sum + value.length, 0),
@@ -189,23 +179,21 @@ export function write(call: Call, input: In<'checkpoints.write'>): Promise<Out<'
   });
 }
 
-/** That of the checkpoint; of one that is still to come, the one that is named. */
+/** The execution of the checkpoint; the input names it if the checkpoint does not exist yet. */
 async function executionOfWrites(work: Work, input: In<'checkpoints.write'>): Promise<ExecutionRow> {
   const { tx } = work;
   const { checkpoint_id, execution_id } = input;
   const row = await findCheckpoint(tx, checkpoint_id);
-  if (row && execution_id !== undefined && row.execution_id !== execution_id) {
-    throw new CairnError('UNKNOWN_ENTITY', `checkpoint ${checkpoint_id} is not of execution ${execution_id}`);
-  }
+  if (row && execution_id !== undefined && row.execution_id !== execution_id)
+    throw new CairnError('UNKNOWN_ENTITY', `execution ${execution_id} has no checkpoint ${checkpoint_id}`);
   if (row || execution_id === undefined) return openLocked(work, checkpoint_id);
   const execution = await openExecutionLocked(work, execution_id);
-  if (await findUsed(tx, checkpoint_id)) throw noCheckpoint(checkpoint_id);
+  if (await findUsed(tx, checkpoint_id)) throw notFound(tx, 'checkpoint', checkpoint_id);
   return execution;
 }
 
 export async function writes(call: Call, input: In<'checkpoints.writes'>): Promise<Out<'checkpoints.writes'>> {
   const query = call.driver.at(call.tenant);
-  const row = await openCheckpoint(query, input.checkpoint_id);
-  const rows = await readWrites(query, row);
+  const rows = await readWrites(query, await openCheckpoint(query, input.checkpoint_id));
   return { writes: rows.map(showWrite) };
 }

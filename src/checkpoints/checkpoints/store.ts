@@ -1,5 +1,7 @@
-/** checkpoints and execution_lines: one row a state, and how states follow each other. */
+/** checkpoints and execution_lines: one row per state, and how states follow each other. */
 import { type Query, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
+import { insertRows } from '../insert-rows.js';
+import type { LineRow } from '../states/parts.js';
 import type { CheckpointReason } from './model.js';
 
 export interface CheckpointRow {
@@ -8,7 +10,7 @@ export interface CheckpointRow {
   readonly agent_id: string;
   readonly line: number;
   readonly revision: number;
-  /** Whether another came behind it on its line. */
+  /** 1 if another checkpoint follows it on its line. */
   readonly followed: number;
   readonly parent_id: string | null;
   readonly is_branch: number;
@@ -22,9 +24,9 @@ export interface CheckpointRow {
   readonly duration_ms: number;
   readonly checkpoint_reason: CheckpointReason;
   readonly timestamp: number;
-  /** What of the snapshot is in no list, as JSON. */
+  /** Members of the snapshot outside of the lists, as JSON. */
   readonly rest: string;
-  /** What an imported document brought besides, as JSON. */
+  /** Members of an imported document without a column, as JSON. */
   readonly carried: string | null;
 }
 
@@ -55,52 +57,23 @@ const table: Table = {
   },
 };
 
-export async function insertCheckpoints(tx: Tx, rows: readonly CheckpointRow[]): Promise<void> {
-  await tx.insert(
-    table,
-    rows.map((row) => [
-      tx.tenant,
-      row.checkpoint_id,
-      row.execution_id,
-      row.agent_id,
-      row.line,
-      row.revision,
-      row.followed,
-      row.parent_id,
-      row.is_branch,
-      row.branch_reason,
-      row.name,
-      row.description,
-      row.labels,
-      row.step_number,
-      row.total_steps_estimate,
-      row.tokens_used,
-      row.duration_ms,
-      row.checkpoint_reason,
-      row.timestamp,
-      row.rest,
-      row.carried,
-    ]),
-  );
-}
+export const insertCheckpoints = (tx: Tx, rows: readonly CheckpointRow[]): Promise<void> => insertRows(tx, table, rows);
 
-/** A checkpoint, and how its line began. */
 export interface PlacedCheckpoint extends CheckpointRow {
-  /** Whether its line branched off another. */
+  /** The line that its line branched off from. */
   readonly base_line: number | null;
 }
 
-/** Not of an execution that was deleted. */
-export function findCheckpoint(query: Query, checkpoint_id: string): Promise<PlacedCheckpoint | undefined> {
-  return query.get<PlacedCheckpoint>(
+/** Undefined if its execution is deleted. */
+export const findCheckpoint = (query: Query, checkpoint_id: string): Promise<PlacedCheckpoint | undefined> =>
+  query.get<PlacedCheckpoint>(
     sql`SELECT c.*, l.base_line FROM checkpoints c
         JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
         JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
         WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id} AND e.deleted_at IS NULL`,
   );
-}
 
-/** Whether a checkpoint comes after another, by the parents that they name. */
+/** Whether a checkpoint descends from another. The ancestor need not exist in this store. */
 export async function descendsFrom(
   query: Query,
   { checkpoint_id, execution_id }: Pick<CheckpointRow, 'checkpoint_id' | 'execution_id'>,
@@ -120,43 +93,36 @@ export async function descendsFrom(
   return row !== undefined;
 }
 
-/** Whether another descends from a checkpoint. */
-export async function hasChild(query: Query, execution_id: string, checkpoint_id: string): Promise<boolean> {
-  const row = await query.get(
+export const hasChild = async (query: Query, execution_id: string, checkpoint_id: string): Promise<boolean> =>
+  (await query.get(
     sql`SELECT 1 AS child FROM checkpoints
         WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} AND parent_id = ${checkpoint_id} LIMIT 1`,
-  );
-  return row !== undefined;
-}
+  )) !== undefined;
 
-/** Where a checkpoint stands, as one that follows it has to know. */
 export type CheckpointPlace = Pick<PlacedCheckpoint, 'checkpoint_id' | 'line' | 'revision' | 'followed' | 'base_line'>;
 
-/** Of an execution that is not deleted. */
-export function findPlace(
+export const findPlace = (
   query: Query,
   execution_id: string,
   checkpoint_id: string,
-): Promise<CheckpointPlace | undefined> {
-  return query.get<CheckpointPlace>(
+): Promise<CheckpointPlace | undefined> =>
+  query.get<CheckpointPlace>(
     sql`SELECT c.checkpoint_id, c.line, c.revision, c.followed, l.base_line FROM checkpoints c
         JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
         WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id} AND c.execution_id = ${execution_id}`,
   );
-}
 
-/** Whether a checkpoint has this id, or had it. */
-export function findUsed(query: Query, checkpoint_id: string): Promise<{ gone: number } | undefined> {
-  return query.get(
+/** Whether the id is in use, or was. */
+export const findUsed = (query: Query, checkpoint_id: string): Promise<{ gone: number } | undefined> =>
+  query.get(
     sql`SELECT CASE WHEN e.deleted_at IS NULL THEN 0 ELSE 1 END AS gone FROM checkpoints c
           JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
           WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id}
         UNION ALL
         SELECT 1 AS gone FROM checkpoints_gone WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`,
   );
-}
 
-/** Those of these ids that a checkpoint has or had. */
+/** The ids that are in use, or were. */
 export async function usedIds(query: Query, checkpoint_ids: readonly string[]): Promise<string[]> {
   const rows = await query.all<{ checkpoint_id: string }>(
     sql`SELECT checkpoint_id FROM checkpoints WHERE tenant_id = ${TENANT} AND checkpoint_id = ANY(${checkpoint_ids})
@@ -167,27 +133,17 @@ export async function usedIds(query: Query, checkpoint_ids: readonly string[]): 
   return rows.map(({ checkpoint_id }) => checkpoint_id);
 }
 
-export interface LineRow {
-  readonly line: number;
-  readonly base_line: number | null;
-  readonly base_revision: number | null;
-}
-
 const linesTable: Table = {
   name: 'execution_lines',
   columns: { tenant_id: 'text', execution_id: 'text', line: 'bigint', base_line: 'bigint', base_revision: 'bigint' },
 };
 
-export async function insertLines(tx: Tx, execution_id: string, lines: readonly LineRow[]): Promise<void> {
-  await tx.insert(
+export const insertLines = (tx: Tx, execution_id: string, lines: readonly LineRow[]): Promise<void> =>
+  insertRows(
+    tx,
     linesTable,
-    lines.map(({ line, base_line, base_revision }) => [tx.tenant, execution_id, line, base_line, base_revision]),
+    lines.map((line) => ({ ...line, execution_id })),
   );
-}
 
-/** Another comes behind it on its line. */
-export async function followCheckpoint(tx: Tx, checkpoint_id: string): Promise<void> {
-  await tx.send(
-    sql`UPDATE checkpoints SET followed = 1 WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`,
-  );
-}
+export const markFollowed = (tx: Tx, checkpoint_id: string): Promise<void> =>
+  tx.send(sql`UPDATE checkpoints SET followed = 1 WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`);

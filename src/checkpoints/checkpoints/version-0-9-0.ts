@@ -1,4 +1,4 @@
-/** Version 0.9.0 of the portable checkpoint: what it was, and how it becomes 1.0.0. docs/checkpoint-format.md describes it. */
+/** Version 0.9.0 of the portable checkpoint, and its upgrade to 1.0.0. docs/checkpoint-format.md describes it. */
 import { z } from 'zod';
 import { anyId, instant, type JsonObject, jsonObject, jsonValue, text } from '../../kernel/contract.js';
 import { invalid, toMs } from '../../kernel/index.js';
@@ -8,6 +8,7 @@ import {
   checkpoint,
   message,
   open,
+  presentMembers,
   type Thought,
   thought,
   toolCall,
@@ -51,7 +52,7 @@ const reasons = {
 } as const satisfies Record<string, CheckpointReason>;
 type OldReason = keyof typeof reasons;
 
-/** Flat: the parts of the state stand beside what is known about it. */
+/** A flat document: state and metadata are not separated. */
 export const checkpoint090 = open(
   z.strictObject({
     version: z.literal('0.9.0'),
@@ -78,63 +79,57 @@ type Checkpoint090 = z.output<typeof checkpoint090>;
 
 const toMilliseconds = (seconds: number): number => Math.round(seconds * 1000);
 
-/** What 0.9.0 left out is what it meant by that: no tokens, no time, no arguments, a result of null. What it did not know stays. */
-export function from090(old: Checkpoint090): Checkpoint {
-  return {
-    ...othersOf(old, checkpoint090, checkpoint, ''),
-    version: '1.0.0',
-    id: old.checkpoint_id,
-    timestamp: toMs(old.created_at),
-    execution_id: old.execution_id,
-    agent_id: old.agent,
-    metadata: {
-      step_number: old.step,
-      tokens_used: old.tokens ?? 0,
-      duration_ms: toMilliseconds(old.seconds ?? 0),
-      checkpoint_reason: reasons[old.reason],
+/** Absent members get their defaults: zero tokens and time, no arguments, a null result. Unknown members stay. */
+export const from090 = (old: Checkpoint090): Checkpoint => ({
+  ...othersOf(old, checkpoint090, checkpoint, ''),
+  version: '1.0.0',
+  id: old.checkpoint_id,
+  timestamp: toMs(old.created_at),
+  execution_id: old.execution_id,
+  agent_id: old.agent,
+  metadata: {
+    step_number: old.step,
+    tokens_used: old.tokens ?? 0,
+    duration_ms: toMilliseconds(old.seconds ?? 0),
+    checkpoint_reason: reasons[old.reason],
+  },
+  ...parentOf(old),
+  snapshot: {
+    thought_chain: { ...presentMembers({ current_step_id: old.current_thought }), steps: thoughtsOf(old) },
+    context: { messages: old.messages, variables: old.variables },
+    tool_state: {
+      ...presentMembers({ last_tool_call_id: old.last_tool }),
+      pending: old.pending_tools ?? [],
+      completed: old.tools.map(({ id, tool, args, result, ok, seconds, at, ...others }, i) => ({
+        ...othersOf(others, oldTool, toolCall, ` in tools[${i}]`),
+        ...presentMembers({ id }),
+        tool_id: tool,
+        arguments: args ?? {},
+        result: result ?? null,
+        success: ok,
+        duration_ms: toMilliseconds(seconds),
+        timestamp: toMs(at),
+      })),
     },
-    ...parentOf(old),
-    snapshot: {
-      thought_chain: {
-        ...(old.current_thought === undefined ? {} : { current_step_id: old.current_thought }),
-        steps: thoughtsOf(old),
-      },
-      context: { messages: old.messages, variables: old.variables },
-      tool_state: {
-        ...(old.last_tool === undefined ? {} : { last_tool_call_id: old.last_tool }),
-        pending: old.pending_tools ?? [],
-        completed: old.tools.map(({ id, tool, args, result, ok, seconds, at, ...others }, i) => ({
-          ...othersOf(others, oldTool, toolCall, ` in tools[${i}]`),
-          ...(id === undefined ? {} : { id }),
-          tool_id: tool,
-          arguments: args ?? {},
-          result: result ?? null,
-          success: ok,
-          duration_ms: toMilliseconds(seconds),
-          timestamp: toMs(at),
-        })),
-      },
-    },
-  };
-}
+  },
+});
 
-/** What 0.9.0 does not know, and 1.0.0 neither: one that 1.0.0 gives a meaning to would be taken for something else. */
+/** Members unknown to 0.9.0. One that 1.0.0 knows is refused: it would be misread. */
 function othersOf(value: object, old: z.ZodObject, next: z.ZodObject, place: string): JsonObject {
   const others = unknownMembers(old, value) ?? {};
   const taken = Object.keys(others).find((name) => Object.hasOwn(next.shape, name));
   if (taken === undefined) return others;
-  throw invalid(`checkpoint of version 0.9.0: unknown field "${taken}"${place}, which has a meaning in later versions`);
+  throw invalid(`checkpoint of version 0.9.0: unknown field "${taken}"${place}: later versions use this name`);
 }
 
-/** A branch was one that said why. */
+/** In 0.9.0 a branch is a checkpoint with a reason. */
 function parentOf({ parent_id, branch }: Checkpoint090): Pick<Checkpoint, 'parent'> {
   if (parent_id === undefined || parent_id === null) return {};
-  return branch === undefined
-    ? { parent: { checkpoint_id: parent_id, is_branch: false } }
-    : { parent: { checkpoint_id: parent_id, is_branch: true, branch_reason: branch } };
+  const is_branch = branch !== undefined;
+  return { parent: { checkpoint_id: parent_id, is_branch, ...presentMembers({ branch_reason: branch }) } };
 }
 
-/** Only parents were written down; children follow from them. */
+/** Thoughts of 0.9.0 name only their parents. */
 function thoughtsOf({ thoughts }: Checkpoint090): Thought[] {
   const children = new Map<string, string[]>(thoughts.map(({ id }) => [id, []]));
   for (const { id, parent } of thoughts) if (parent !== undefined) children.get(parent)?.push(id);
@@ -143,11 +138,9 @@ function thoughtsOf({ thoughts }: Checkpoint090): Thought[] {
     id,
     type: kind,
     content: text,
-    ...(why === undefined ? {} : { reasoning: why }),
     confidence,
-    ...(parent === undefined ? {} : { parent_id: parent }),
     children: children.get(id)!,
-    ...(notes === undefined ? {} : { metadata: notes }),
+    ...presentMembers({ reasoning: why, parent_id: parent, metadata: notes }),
     timestamp: toMs(at),
   }));
 }

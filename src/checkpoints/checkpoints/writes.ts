@@ -1,5 +1,6 @@
-/** checkpoint_writes: what steps under way had done since a checkpoint. */
+/** checkpoint_writes: results of tasks finished since a checkpoint. */
 import { type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
+import { insertRows } from '../insert-rows.js';
 
 export interface WriteRow {
   readonly task_id: string;
@@ -22,8 +23,8 @@ const table: Table = {
   },
 };
 
-/** Those of a checkpoint. Other executions may have written to its id before it came, for one of their own: not these. */
-export interface WritesOf {
+/** Other executions may have written under the id before the checkpoint existed: those writes are not its own. */
+interface WritesOf {
   readonly checkpoint_id: string;
   readonly execution_id: string;
 }
@@ -31,58 +32,43 @@ export interface WritesOf {
 const among = ({ checkpoint_id, execution_id }: WritesOf): Sql =>
   sql`tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id} AND execution_id = ${execution_id}`;
 
-/** In the order in which they came. */
-export function readWrites(query: Query, of: WritesOf): Promise<WriteRow[]> {
-  return query.all<WriteRow>(
-    sql`SELECT task_id, place, channel, value FROM checkpoint_writes WHERE ${among(of)} ORDER BY ordinal`,
-  );
-}
+/** In the order of their arrival. */
+export const readWrites = (query: Query, of: WritesOf): Promise<WriteRow[]> =>
+  query.all(sql`SELECT task_id, place, channel, value FROM checkpoint_writes WHERE ${among(of)} ORDER BY ordinal`);
 
-export async function insertWrites(
+/** `after`: the last ordinal in use. */
+export const insertWrites = (
   tx: Tx,
   { checkpoint_id, execution_id }: WritesOf,
   after: number,
   rows: readonly WriteRow[],
-): Promise<void> {
-  await tx.insert(
+): Promise<void> =>
+  insertRows(
+    tx,
     table,
-    rows.map(({ task_id, place, channel, value }, i) => [
-      tx.tenant,
-      checkpoint_id,
-      execution_id,
-      task_id,
-      place,
-      after + i + 1,
-      channel,
-      value,
-    ]),
+    rows.map((row, i) => ({ ...row, checkpoint_id, execution_id, ordinal: after + i + 1 })),
   );
-}
 
-/** Of those that are there: where each is, and the last number of all. */
-export function takenPlaces(
+/** The places in use, without content. */
+export const takenPlaces = (
   query: Query,
   of: WritesOf,
-): Promise<{ task_id: string; place: number; ordinal: number }[]> {
-  return query.all(sql`SELECT task_id, place, ordinal FROM checkpoint_writes WHERE ${among(of)} ORDER BY ordinal`);
-}
+): Promise<{ task_id: string; place: number; ordinal: number }[]> =>
+  query.all(sql`SELECT task_id, place, ordinal FROM checkpoint_writes WHERE ${among(of)} ORDER BY ordinal`);
 
-export async function replaceWrite(tx: Tx, of: WritesOf, row: WriteRow): Promise<void> {
-  await tx.send(
+export const replaceWrite = (tx: Tx, of: WritesOf, row: WriteRow): Promise<void> =>
+  tx.send(
     sql`UPDATE checkpoint_writes SET channel = ${row.channel}, value = ${row.value}
         WHERE ${among(of)} AND task_id = ${row.task_id} AND place = ${row.place}`,
   );
-}
 
-/** Takes their content out before any row is deleted, which would leave copies of its neighbours in the file. */
-export async function emptyWritesOf(tx: Tx, execution_id: string): Promise<void> {
-  await tx.send(
+/** Erases the content before any row is deleted: a DELETE would leave copies of its neighbours in the file. */
+export const emptyWritesOf = (tx: Tx, execution_id: string): Promise<void> =>
+  tx.send(
     sql`UPDATE checkpoint_writes SET channel = '', value = 'null'
         WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
-}
 
-/** Also those whose checkpoint never came. */
-export async function deleteWritesOf(tx: Tx, execution_id: string): Promise<void> {
-  await tx.send(sql`DELETE FROM checkpoint_writes WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`);
-}
+/** Also deletes writes whose checkpoint was never created. */
+export const deleteWritesOf = (tx: Tx, execution_id: string): Promise<void> =>
+  tx.send(sql`DELETE FROM checkpoint_writes WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`);

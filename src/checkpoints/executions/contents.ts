@@ -1,15 +1,20 @@
-/** All that is stored of an execution, read at once to carry it elsewhere. */
+/** All stored content of an execution, read at once for export, and the states of its checkpoints. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
-import type { CheckpointRow, LineRow } from '../checkpoints/store.js';
+import type { Json } from '../../kernel/contract.js';
+import { freeze, type Steps } from '../../kernel/index.js';
+import { linesOf } from '../checkpoints/removal.js';
+import type { CheckpointRow } from '../checkpoints/store.js';
 import type { WriteRow } from '../checkpoints/writes.js';
+import { groupBy } from '../group-by.js';
 import type { StoredPart } from '../states/assembly.js';
-import { ROOTS } from '../states/parts.js';
+import { type LineRow, ROOTS } from '../states/parts.js';
+import { type Rest, type State, stateOf } from '../states/snapshot-state.js';
 
-export interface PartOnLine extends Omit<StoredPart, 'depth'> {
+interface PartOnLine extends Omit<StoredPart, 'depth'> {
   readonly removed: number;
 }
 
-export interface ExecutionContents {
+interface ExecutionContents {
   /** In the order of their revisions. */
   readonly checkpoints: readonly CheckpointRow[];
   readonly lines: readonly LineRow[];
@@ -18,25 +23,17 @@ export interface ExecutionContents {
 }
 
 export async function readContents(query: Query, execution_id: string): Promise<ExecutionContents> {
-  const checkpoints = await query.all<CheckpointRow>(
-    sql`SELECT * FROM checkpoints WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} ORDER BY revision`,
-  );
-  const lines = await query.all<LineRow>(
-    sql`SELECT line, base_line, base_revision FROM execution_lines
-        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
-  );
+  const ofExecution = sql`WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`;
+  const checkpoints = await query.all<CheckpointRow>(sql`SELECT * FROM checkpoints ${ofExecution} ORDER BY revision`);
+  const lines = await linesOf(query, execution_id);
   const items = await query.all<PartOnLine>(
     sql`SELECT line, added, ordinal, removed, parent, key, position, kind, child, value FROM checkpoint_items
-        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
+        ${ofExecution}`,
   );
-  const thoughts = await query.all<Omit<PartOnLine, 'parent' | 'key' | 'kind' | 'child'>>(
-    sql`SELECT line, added, ordinal, removed, position, body AS value FROM thoughts
-        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
-  );
-  const tool_calls = await query.all<Omit<PartOnLine, 'parent' | 'key' | 'kind' | 'child'>>(
-    sql`SELECT line, added, ordinal, removed, position, body AS value FROM tool_calls
-        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
-  );
+  type Entry = Omit<PartOnLine, 'parent' | 'key' | 'kind' | 'child'>;
+  const entry = sql`SELECT line, added, ordinal, removed, position, body AS value`;
+  const thoughts = await query.all<Entry>(sql`${entry} FROM thoughts ${ofExecution}`);
+  const tool_calls = await query.all<Entry>(sql`${entry} FROM tool_calls ${ofExecution}`);
   const writes = await query.all<WriteRow & { checkpoint_id: string }>(
     sql`SELECT w.checkpoint_id, w.task_id, w.place, w.channel, w.value
         FROM checkpoints c CROSS JOIN checkpoint_writes w
@@ -53,7 +50,38 @@ export async function readContents(query: Query, execution_id: string): Promise<
   return { checkpoints, lines, parts, writes };
 }
 
-/** What the parts of an execution that came up to a revision take, as text: what several states share is there once. */
+interface Position {
+  readonly line: number;
+  readonly revision: number;
+}
+
+/** Returns a function that gives the state at a position. The states share frozen values. */
+export function* statesFrom(
+  parts: readonly PartOnLine[],
+  lines: readonly LineRow[],
+): Steps<(at: Position, rest: Rest) => State> {
+  const bases = new Map(lines.map((line) => [line.line, line]));
+  const parsed: PartOnLine[] = [];
+  for (const part of parts) {
+    yield;
+    parsed.push(part.value === null ? part : { ...part, parsed: freeze(JSON.parse(part.value) as Json) });
+  }
+  const onLine = groupBy(parsed, ({ line }) => line);
+  return (at, rest) => {
+    const visible: StoredPart[] = [];
+    let segment: Position | undefined = at;
+    for (let depth = 0; segment; depth++) {
+      const { line, revision }: Position = segment;
+      for (const part of onLine.get(line) ?? [])
+        if (part.added <= revision && part.removed > revision) visible.push({ ...part, depth });
+      const base = bases.get(line);
+      segment = base && base.base_line !== null ? { line: base.base_line, revision: base.base_revision! } : undefined;
+    }
+    return stateOf(visible, rest, false);
+  };
+}
+
+/** Size of the parts of an execution up to a revision, as text; shared parts count once. */
 export async function storedBytes(
   query: Query,
   { execution_id, revision }: { readonly execution_id: string; readonly revision: number },

@@ -1,15 +1,15 @@
-/** Erases the stored parts of states that nobody sees any more: of an execution that was deleted, or after pruning. */
+/** Erases stored parts that are no longer visible: of a deleted execution, or after pruning. */
 import { atLength, type Tx } from '../../driver/index.js';
 import { type Call, inBatches } from '../../engine/index.js';
 import { type EndingRow, executionHolder, noteVersions } from '../../engine/sql.js';
 import {
-  coveringOf,
   deleteLines,
   deletePart,
   deleteRemoved,
   emptyPart,
   linesOf,
   nodesOf,
+  overridesOf,
   PART_TABLES,
   type PartPlace,
   type PartTable,
@@ -18,35 +18,34 @@ import {
   removedCheckpoints,
 } from '../checkpoints/removal.js';
 import { deleteWritesOf, emptyWritesOf } from '../checkpoints/writes.js';
-import { Views } from '../states/views.js';
+import { Visibility } from '../states/visibility.js';
 import { type ExecutionRow, findExecution } from './store.js';
 
-/** How many parts are looked at in one read. */
-const LOOK = 2000;
+const PARTS_PER_READ = 2000;
 
-/** Every part of an execution up to a revision that the views do not see, table by table. */
-export async function* unseenParts(
+/** The parts of an execution up to a revision that are not visible, by table. */
+export async function* invisibleParts(
   call: Call,
-  { execution_id, revision }: Pick<ExecutionRow, 'execution_id' | 'revision'>,
-  views: Views,
+  execution: Pick<ExecutionRow, 'execution_id' | 'revision'>,
+  visibility: Visibility,
 ): AsyncGenerator<{ table: PartTable; parts: PartPlace[] }> {
   const query = atLength(call.driver, call.tenant);
   for (const table of PART_TABLES) {
     let after = { line: 0, added: 0, ordinal: -1 };
     for (;;) {
-      const parts = await partsAfter(query, table, execution_id, revision, after, LOOK);
-      const unseen = parts.filter((part) => !views.see(part));
-      if (unseen.length > 0) yield { table, parts: unseen };
-      if (parts.length < LOOK) break;
+      const parts = await partsAfter(query, table, execution, after, PARTS_PER_READ);
+      const invisible = parts.filter((part) => !visibility.isVisible(part));
+      if (invisible.length > 0) yield { table, parts: invisible };
+      if (parts.length < PARTS_PER_READ) break;
       after = parts.at(-1)!;
     }
   }
 }
 
 /**
- * What of an execution at some revision no view sees then, none will see later: a checkpoint to come starts from one that
- * is there, and brings parts of higher revisions, which are left alone. So nothing has to be locked, as long as the
- * revision is read first and the lines after the checkpoints. False when the store is about to close.
+ * A part that is invisible at some revision stays so: a later checkpoint descends from an existing one, and adds parts
+ * of higher revisions, which are left alone. So no lock is needed, as long as the revision is read first and the lines
+ * after the checkpoints. False if the store is closing.
  */
 export async function eraseStates(call: Call, ending: EndingRow): Promise<boolean> {
   const { driver, tenant } = call;
@@ -57,15 +56,15 @@ export async function eraseStates(call: Call, ending: EndingRow): Promise<boolea
   const execution = (await findExecution(driver.at(tenant), execution_id))!;
   const nodes = await nodesOf(query, execution_id);
   const lines = await linesOf(query, execution_id);
-  const views = isDeleted
-    ? new Views([], [], { covers: [], holders: [] })
-    : new Views(nodes, lines, await coveringOf(query, execution_id));
+  const visibility = isDeleted
+    ? new Visibility([], [], { overrides: [], holders: [] })
+    : new Visibility(nodes, lines, await overridesOf(query, execution_id));
   if (isDeleted) await driver.write(tenant, (tx) => emptyWritesOf(tx, execution_id));
   const ids = isDeleted ? nodes.map(({ checkpoint_id }) => checkpoint_id) : [];
   const whole =
     (await eachBatch(call, ids, (tx, batch) => removeCheckpoints(tx, batch))) &&
-    (await eachUnseen(call, execution, views, emptyPart)) &&
-    (await eachUnseen(call, execution, views, deletePart, (tx, count) => noteVersions(tx, holder, count))) &&
+    (await eachInvisible(call, execution, visibility, emptyPart)) &&
+    (await eachInvisible(call, execution, visibility, deletePart, (tx, count) => noteVersions(tx, holder, count))) &&
     (await inBatches(call, async (limit) => {
       const removed = await removedCheckpoints(driver.at(tenant), limit);
       if (removed.length > 0) await driver.write(tenant, (tx) => deleteRemoved(tx, removed));
@@ -73,21 +72,21 @@ export async function eraseStates(call: Call, ending: EndingRow): Promise<boolea
     }));
   if (!whole) return false;
   if (isDeleted) await driver.write(tenant, (tx) => deleteWritesOf(tx, execution_id));
-  // A line that came since has the number of a later revision, and its checkpoint is not among those that were read.
-  const unused = lines.map(({ line }) => line).filter((line) => line <= execution.revision && !views.isUsed(line));
+  // A line created since has the number of a later revision, and its checkpoint was not read.
+  const unused = lines.map(({ line }) => line).filter((line) => line <= execution.revision && !visibility.isUsed(line));
   if (unused.length > 0) await driver.write(tenant, (tx) => deleteLines(tx, execution_id, unused));
   return true;
 }
 
-/** Does something with every part that the views do not see. False when the store is about to close. */
-async function eachUnseen(
+/** Changes every invisible part. False if the store is closing. */
+async function eachInvisible(
   call: Call,
   execution: ExecutionRow,
-  views: Views,
+  visibility: Visibility,
   work: typeof emptyPart,
   note?: (tx: Tx, count: number) => Promise<void>,
 ): Promise<boolean> {
-  for await (const { table, parts } of unseenParts(call, execution, views)) {
+  for await (const { table, parts } of invisibleParts(call, execution, visibility)) {
     const whole = await eachBatch(call, parts, async (tx, batch) => {
       for (const part of batch) await work(tx, table, execution.execution_id, part);
       await note?.(tx, batch.length);

@@ -1,11 +1,11 @@
-/** Lays out checkpoints that come together: which line each is on, and the rows that their states become. */
+/** Lays out the checkpoints of a bundle: the line of each, and the rows of their states. */
 import type { Steps } from '../../kernel/index.js';
-import type { CheckpointSummary, PendingWrite } from '../checkpoints/model.js';
-import { bytesOf, type Draft, ownerOf, rowFor } from '../checkpoints/rows.js';
-import type { CheckpointRow, LineRow } from '../checkpoints/store.js';
-import { carriedBy } from '../states/carried-members.js';
+import type { PendingWrite } from '../checkpoints/model.js';
+import { bytesOf, draftOf, ownerOf, rowFor } from '../checkpoints/rows.js';
+import type { CheckpointRow } from '../checkpoints/store.js';
+import type { LineRow } from '../states/parts.js';
 import { emptyState, nextSteps, type State } from '../states/snapshot-state.js';
-import { endable, type PartRows, rowsOf } from '../states/store.js';
+import { endsByOrdinal, PART_KINDS, type PartRows, rowsOf } from '../states/store.js';
 import type { BundledCheckpoint } from './bundle.js';
 
 export interface LaidOut {
@@ -21,13 +21,13 @@ interface Placed {
   readonly state: State;
 }
 
-/** Parents stand before their children. */
+/** `checkpoints` have parents before their children. */
 export function* layOut(tenant: string, checkpoints: readonly BundledCheckpoint[]): Steps<LaidOut> {
   const placed = new Map<string, Placed>();
   const lines = new Map<number, LineRow>();
   const parts: PartRows = { items: [], thoughts: [], tool_calls: [] };
   /** By revision. */
-  const ends: ReturnType<typeof endable>[] = [];
+  const ends: ReturnType<typeof endsByOrdinal>[] = [];
   let bytes = 0;
   const rows: CheckpointRow[] = [];
   for (const { summary, snapshot } of checkpoints) {
@@ -37,14 +37,14 @@ export function* layOut(tenant: string, checkpoints: readonly BundledCheckpoint[
     const line = lineFor(parent, lines, revision);
     const next = yield* nextSteps(parent?.state ?? emptyState, snapshot);
     Object.assign(next.stamp, { line: line.line, revision });
-    const row = rowFor(draftOf(summary), undefined, { line: line.line, revision, agent_id: summary.agent_id }, next, 0);
-    const made = rowsOf(tenant, ownerOf(row, line.base_line !== null, next.state), next, next.stamp);
+    const at = { line: line.line, revision, agent_id: summary.agent_id };
+    const row = rowFor(draftOf(summary), undefined, at, next, 0);
+    const added = rowsOf(tenant, ownerOf(row, line.base_line !== null, next.state), next, next.stamp);
     for (const { ref } of next.ended)
       if (ref.stamp.line === line.line) ends[ref.stamp.revision]!.get(ref.ordinal)!(revision);
-    ends[revision] = endable(made);
+    ends[revision] = endsByOrdinal(added);
     bytes += bytesOf(next);
-    for (const name of ['items', 'thoughts', 'tool_calls'] as const)
-      for (const part of made[name]) parts[name].push(part);
+    for (const kind of PART_KINDS) for (const part of added[kind]) parts[kind].push(part);
     placed.set(summary.id, { row, state: next.state });
     rows.push(row);
   }
@@ -59,7 +59,7 @@ export function* layOut(tenant: string, checkpoints: readonly BundledCheckpoint[
   };
 }
 
-/** That of the parent if it is the last there, else a line of its own. */
+/** The parent's line if the parent is its last checkpoint, else a new line. */
 function lineFor(parent: Placed | undefined, lines: Map<number, LineRow>, revision: number): LineRow {
   const before = parent && lines.get(parent.row.line)!;
   const line =
@@ -70,17 +70,3 @@ function lineFor(parent: Placed | undefined, lines: Map<number, LineRow>, revisi
   lines.set(line.line, line);
   return line;
 }
-
-const draftOf = (summary: CheckpointSummary): Draft => ({
-  checkpoint_id: summary.id,
-  execution_id: summary.execution_id,
-  parent_id: null,
-  absent_parent_id: summary.parent?.checkpoint_id,
-  branch: { is_branch: summary.parent?.is_branch ?? false, reason: summary.parent?.branch_reason ?? null },
-  metadata: summary.metadata,
-  name: summary.name ?? null,
-  description: summary.description ?? null,
-  labels: summary.labels,
-  timestamp: summary.timestamp,
-  carried: carriedBy(summary),
-});

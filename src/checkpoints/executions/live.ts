@@ -1,4 +1,4 @@
-/** `executions.live`: the state of a run once, then what each checkpoint changed, from which it can be rebuilt exactly. */
+/** `executions.live`: the state of an execution once, then the changes of each checkpoint. */
 import type { Query } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { type Call, following, headOf, STRETCH } from '../../engine/index.js';
@@ -8,7 +8,7 @@ import { CairnError } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
 import type { CheckpointSummary, Snapshot } from '../checkpoints/model.js';
 import { readState, showSummary } from '../checkpoints/states.js';
-import { findCheckpoint, type PlacedCheckpoint } from '../checkpoints/store.js';
+import { findCheckpoint } from '../checkpoints/store.js';
 import { diffStates } from '../states/diff.js';
 import { retainedStates } from '../states/retained-states.js';
 import { snapshotOf } from '../states/snapshot-state.js';
@@ -17,10 +17,10 @@ import type { LiveItem } from './model.js';
 import { openExecution } from './service.js';
 import { nextMoves } from './views-store.js';
 
-/** How many events are read at a time; the state behind each is read when its turn comes. */
-const MOVES = 100;
+/** Events per read; the state of each is read when it is sent. */
+const MOVES_PER_READ = 100;
 
-/** A state that was sent, or that the reader has. It shares its parts with what the store retains: nobody changes it. */
+/** The state that the reader has. It shares values with the retained states: it must not be altered. */
 interface Sent {
   readonly checkpoint: CheckpointSummary;
   readonly snapshot: Snapshot;
@@ -36,7 +36,7 @@ export function live(call: Call, input: In<'executions.live'>): AsyncGenerator<L
   return following<LiveItem>(call, {
     open: async () => {
       const known = input.after === undefined ? undefined : checkedToken(input.after);
-      // The position and the state are of one moment: no event is missed between them, and none comes twice.
+      // Position and state come from one snapshot: no event is lost or repeated between them.
       await driver.snapshot(tenant, async (reader) => {
         position = await headOf(reader);
         const { head_id } = await openExecution(reader, execution_id);
@@ -52,7 +52,7 @@ export function live(call: Call, input: In<'executions.live'>): AsyncGenerator<L
       }
       while (position < head && !ended()) {
         const range = { after: position, until: Math.min(head, position + STRETCH) };
-        const moves = await nextMoves(query, execution_id, range, MOVES);
+        const moves = await nextMoves(query, execution_id, range, MOVES_PER_READ);
         for (const { seq, imported, checkpoint_id } of moves) {
           position = seq;
           const next = await driver.snapshot(tenant, (reader) => stateAt(call, reader, checkpoint_id));
@@ -62,7 +62,7 @@ export function live(call: Call, input: In<'executions.live'>): AsyncGenerator<L
           const token = tokenAt(call, next);
           yield before ? changed(token, before, next) : whole(token, next);
         }
-        if (moves.length < MOVES) position = range.until;
+        if (moves.length < MOVES_PER_READ) position = range.until;
       }
     },
     heartbeat,
@@ -71,7 +71,7 @@ export function live(call: Call, input: In<'executions.live'>): AsyncGenerator<L
 
 const nothing = { checkpoint: null, snapshot: null, from_checkpoint_id: null, changes: null };
 
-/** Readers in this process get copies: what they do with them must not reach the states that are retained. */
+/** Copies: a reader in this process must not alter the retained states. */
 const whole = (token: string, { checkpoint, snapshot }: Sent): LiveItem =>
   structuredClone({ ...nothing, token, checkpoint, snapshot });
 
@@ -86,20 +86,17 @@ const changed = (token: string, before: Sent, after: Sent): LiveItem =>
 
 async function stateAt(call: Call, query: Query, checkpoint_id: string | null): Promise<Sent | undefined> {
   const row = checkpoint_id === null ? undefined : await findCheckpoint(query, checkpoint_id);
-  return row && { checkpoint: showSummary(row), snapshot: await snapshotAt(call, query, row) };
-}
-
-/** What was stored by this process just now is still at hand, and shares what did not change with the state before. */
-async function snapshotAt(call: Call, query: Query, row: PlacedCheckpoint): Promise<Snapshot> {
-  const retained = retainedStates.of(call).get(call.tenant, row.checkpoint_id);
-  return snapshotOf(retained ?? (await readState(query, row)));
+  if (!row) return undefined;
+  // Prefers the retained state, which shares values with the state before.
+  const state = retainedStates.of(call).get(call.tenant, row.checkpoint_id) ?? (await readState(query, row));
+  return { checkpoint: showSummary(row), snapshot: snapshotOf(state) };
 }
 
 const follows = (next: Sent, before: Sent): boolean => next.checkpoint.parent?.checkpoint_id === before.checkpoint.id;
 
 const NO_STATE = '0'.repeat(16);
 
-/** Which state a reader has: the epoch of the store, and a mark of the checkpoint, whose id is never used twice. */
+/** Identifies the reader's state: the epoch of the store, and a hash of the checkpoint id, which is never reused. */
 const tokenAt = (call: Call, sent: Sent | undefined): string =>
   `${call.meta.store_epoch}.${sent ? sha256(sent.checkpoint.id).slice(0, 16) : NO_STATE}`;
 
@@ -107,6 +104,6 @@ function checkedToken(token: string): string {
   if (/^[0-9a-f]{16}\.[0-9a-f]{16}$/.test(token)) return token;
   throw new CairnError(
     'INVALID_CURSOR',
-    `"${token}" is not a resume token: use one from this stream, or none to begin with the whole state`,
+    `"${token}" is not a resume token: use one from this stream, or none to start with the whole state`,
   );
 }

@@ -1,4 +1,4 @@
-/** An execution: one run of an agent, whose states are kept as a tree of checkpoints. */
+/** An execution: one run of an agent, whose states are a tree of checkpoints. */
 import { z } from 'zod';
 import { anyId, instant, jsonObject, jsonValue, smallMetadata, text } from '../../kernel/contract.js';
 import { name } from '../../memory/contract.js';
@@ -23,10 +23,10 @@ export const execution = z
     status: executionStatus,
     trajectory_id: z.string().nullable(),
     thread_id: z.string().nullable().describe('The conversation that it belongs to'),
-    namespace: z.string().describe('Its part of the conversation; empty for the main one'),
+    namespace: z.string().describe('Part of the conversation; empty for the main one'),
     metadata: jsonObject,
     checkpoints: z.int(),
-    latest_checkpoint_id: z.string().nullable().describe('Where it stands: its newest, or the one restored'),
+    latest_checkpoint_id: z.string().nullable().describe('The current checkpoint: the newest, or the one restored'),
     created_at: instant,
     updated_at: instant,
     finished_at: instant.nullable(),
@@ -37,7 +37,7 @@ export type Execution = z.output<typeof execution>;
 export const executionTreeNode = z
   .object({
     checkpoint_id: z.string(),
-    parent_checkpoint_id: z.string().nullable().describe('As the checkpoint names it; it may not be here'),
+    parent_checkpoint_id: z.string().nullable().describe('As named by the checkpoint; it may not exist in this store'),
     is_branch: z.boolean(),
     branch_reason: z.string().nullable(),
     name: z.string().nullable(),
@@ -50,7 +50,7 @@ export const executionTreeNode = z
   .meta({ id: 'CheckpointNode' });
 export type ExecutionTreeNode = z.output<typeof executionTreeNode>;
 
-/** Of the line that figures are given for, the newest so many; and the tools that were called most. */
+/** Limits of the statistics: newest steps, and tools called most. */
 export const MAX_STEPS = 1000;
 export const MAX_TOOLS = 1000;
 
@@ -59,22 +59,22 @@ export const executionStats = z
   .object({
     execution_id: z.string(),
     checkpoints: z.int(),
-    branches: z.int().describe('Checkpoints that began one'),
-    stored_bytes: z.int().describe('What its states take, shared parts once'),
-    tokens_used: z.int().describe('Of the checkpoint that it stands at'),
-    duration_ms: z.number().describe('Of the checkpoint that it stands at'),
+    branches: z.int().describe('Checkpoints that started a branch'),
+    stored_bytes: z.int().describe('Size of its states; shared parts count once'),
+    tokens_used: z.int().describe('Of the current checkpoint'),
+    duration_ms: z.number().describe('Of the current checkpoint'),
     tools: z
       .array(
         z.object({
           tool_id: z.string(),
           calls: z.int(),
           failures: z.int(),
-          p50_ms: z.number().describe('The shortest time that half of the calls kept within'),
-          p95_ms: z.number().describe('The same for 95 of 100'),
+          p50_ms: z.number().describe('Median duration, by nearest rank'),
+          p95_ms: z.number().describe('95th percentile of the duration'),
         }),
       )
       .describe(
-        'Of all calls that any checkpoint on any branch brought, each id once: of a call that was edited, its last form. The 1,000 called most, those first',
+        'All calls on all branches, each id once, edited calls in their last form. The 1,000 tools called most',
       ),
     thoughts: z
       .object({
@@ -83,22 +83,21 @@ export const executionStats = z
         mean_confidence: share.nullable(),
         lowest_confidence: share.nullable(),
       })
-      .describe('Of all thoughts on all branches, counted in the same way'),
+      .describe('All thoughts on all branches, counted in the same way'),
     steps: z
       .array(
         z.object({
           checkpoint_id: z.string(),
           step_number: z.int(),
           tokens_used: z.int(),
-          mean_confidence: share.nullable().describe('Of the thoughts that this checkpoint brought'),
+          mean_confidence: share.nullable().describe('Of the thoughts that this checkpoint introduced'),
         }),
       )
-      .describe('From the first checkpoint to the one it stands at, the last 1,000'),
+      .describe('From the first checkpoint to the current one, the last 1,000'),
   })
   .meta({ id: 'ExecutionStats' });
 export type ExecutionStats = z.output<typeof executionStats>;
 
-/** What moved between two checkpoints, in the words of an agent. */
 export const semanticDiff = z
   .object({
     from_checkpoint_id: z.string(),
@@ -123,22 +122,22 @@ export const pruned = z
     kept: z.int(),
     removed: z.int(),
     removed_checkpoint_ids: z.array(z.string()).describe('The first 1,000'),
-    freed_bytes: z.int().describe('Of content that no remaining checkpoint shares'),
+    freed_bytes: z.int().describe('Content that no remaining checkpoint shares'),
     freed_rows: z.int(),
   })
   .meta({ id: 'Pruned' });
 export type Pruned = z.output<typeof pruned>;
 
-/** What a live view gets: everything once, then what each checkpoint changed. */
+/** An item of a live view: the whole state once, then the changes of each checkpoint. */
 export const liveItem = z
   .object({
-    token: z.string().describe('Resume token: says which state the reader has'),
-    checkpoint: checkpointSummary.nullable().describe('null for a heartbeat, or while there is none yet'),
+    token: z.string().describe('Resume token: identifies the state that the reader has'),
+    checkpoint: checkpointSummary.nullable().describe('null for a heartbeat, or while there is no checkpoint'),
     snapshot: snapshot.nullable().describe('The whole state, in the first item that has a checkpoint'),
     from_checkpoint_id: z.string().nullable().describe('The checkpoint of the item before'),
     changes: changes
       .nullable()
-      .describe('In every item after that: applied to the state of the item before, they give this one'),
+      .describe('In every later item: applied to the state of the item before, they give this state'),
   })
   .meta({ id: 'LiveItem' });
 export type LiveItem = z.output<typeof liveItem>;
@@ -161,7 +160,7 @@ export const bundle = open(
         namespace: text(2000).optional(),
         metadata: smallMetadata.optional(),
         created_at: timestamp,
-        latest_checkpoint_id: anyId.optional().describe('The checkpoint it stands at; default: the last one'),
+        latest_checkpoint_id: anyId.optional().describe('The current checkpoint; default: the last one'),
       }),
     ),
     checkpoints: z.array(
@@ -173,7 +172,7 @@ export const bundle = open(
           pending_writes: z.array(pendingWrite).optional(),
           others: jsonObject
             .optional()
-            .describe('Unknown members of the document that are called as the three before, or as this'),
+            .describe('Unknown members of the document that have the name of one of the three before, or of this one'),
         }),
       ),
     ),

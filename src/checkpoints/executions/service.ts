@@ -1,4 +1,4 @@
-/** Use cases of executions: begin, read, change. Deleting is in execution-end.ts, what is asked of a run in execution-views.ts. */
+/** Use cases of executions: create, read, list, update. `ending.ts` deletes, `views.ts` has trees and statistics. */
 import { atLength, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, invalid, toIso } from '../../kernel/index.js';
+import { CairnError, invalid, present, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { metadataText, openTrajectoryLocked, refuseFormerOwner } from '../../memory/index.js';
 import { executions as operations } from './contract.js';
@@ -28,41 +28,33 @@ import {
   updateExecution,
 } from './store.js';
 
-/** Of an execution that nobody names an agent for. */
-const SOME_AGENT = 'agent';
+const DEFAULT_AGENT = 'agent';
 
 export const isFinished = (status: ExecutionStatus): boolean =>
   status === 'completed' || status === 'failed' || status === 'cancelled';
 
-export function showExecution(row: ExecutionRow): Execution {
-  return {
-    execution_id: row.execution_id,
-    agent_id: row.agent_id,
-    name: row.name,
-    status: row.status,
-    trajectory_id: row.trajectory_id,
-    thread_id: row.thread_id,
-    namespace: row.namespace,
-    metadata: row.metadata === null ? {} : (JSON.parse(row.metadata) as JsonObject),
-    checkpoints: row.checkpoints,
-    latest_checkpoint_id: row.head_id,
-    created_at: toIso(row.created_at),
-    updated_at: toIso(row.updated_at),
-    finished_at: row.finished_at === null ? null : toIso(row.finished_at),
-  };
-}
-
-function present(execution_id: string, row: ExecutionRow | undefined): ExecutionRow {
-  if (row && row.deleted_at === null) return row;
-  throw new CairnError('EXECUTION_NOT_FOUND', `there is no execution ${execution_id}`);
-}
+export const showExecution = (row: ExecutionRow): Execution => ({
+  execution_id: row.execution_id,
+  agent_id: row.agent_id,
+  name: row.name,
+  status: row.status,
+  trajectory_id: row.trajectory_id,
+  thread_id: row.thread_id,
+  namespace: row.namespace,
+  metadata: row.metadata === null ? {} : (JSON.parse(row.metadata) as JsonObject),
+  checkpoints: row.checkpoints,
+  latest_checkpoint_id: row.head_id,
+  created_at: toIso(row.created_at),
+  updated_at: toIso(row.updated_at),
+  finished_at: row.finished_at === null ? null : toIso(row.finished_at),
+});
 
 export const openExecution = async (query: Query, execution_id: string): Promise<ExecutionRow> =>
-  present(execution_id, await findExecution(query, execution_id));
+  present(query, 'execution', execution_id, await findExecution(query, execution_id));
 
-/** The same, and nobody adds a checkpoint to it or removes one until the commit. */
+/** Locks the execution: no other call adds or removes a checkpoint until the commit. */
 export async function openExecutionLocked({ call, tx }: Work, execution_id: string): Promise<ExecutionRow> {
-  const row = present(execution_id, await lockExecution(tx, execution_id));
+  const row = present(tx, 'execution', execution_id, await lockExecution(tx, execution_id));
   await refuseFormerOwner(call, tx, row.trajectory_id);
   return row;
 }
@@ -70,11 +62,16 @@ export async function openExecutionLocked({ call, tx }: Work, execution_id: stri
 const readExecution = async (query: Query, execution_id: string): Promise<Execution> =>
   showExecution(await openExecution(query, execution_id));
 
-/** The agent that an execution or checkpoint is of: that of the key, else the one that is named. */
-export const agentOf = (call: Call, named: string | undefined): string =>
-  actsAs(call, named, 'agent_id') ?? named ?? SOME_AGENT;
+/** How an answer is recorded under its idempotency key. */
+const byId = {
+  remember: ({ execution_id }: Execution) => execution_id,
+  again: (query: Query, kept: Json) => readExecution(query, kept as string),
+};
 
-/** A row for an execution that begins. */
+/** The agent of an execution or checkpoint: that of the key, else the named one. */
+export const agentOf = (call: Call, named: string | undefined): string =>
+  actsAs(call, named, 'agent_id') ?? named ?? DEFAULT_AGENT;
+
 export function newExecution(
   given: Pick<ExecutionRow, 'execution_id' | 'agent_id'> & Partial<ExecutionRow>,
   now: number,
@@ -100,10 +97,10 @@ export function newExecution(
   };
 }
 
-export const goneExecution = (execution_id: string): CairnError =>
-  new CairnError('ENTITY_GONE', `execution ${execution_id} existed and is gone: an id is never used twice`);
+export const executionGone = (execution_id: string): CairnError =>
+  new CairnError('ENTITY_GONE', `execution ${execution_id} was deleted; ids are never reused`);
 
-/** Refuses an id that is taken: by another execution, or by one that is gone. */
+/** The existing execution with this id, if it was created by the same input. */
 function sameExecution(
   row: ExecutionRow,
   input: In<'executions.create'>,
@@ -111,16 +108,14 @@ function sameExecution(
   agent_id: string,
 ): Execution {
   const { execution_id } = row;
-  if (row.deleted_at !== null) throw goneExecution(execution_id);
+  if (row.deleted_at !== null) throw executionGone(execution_id);
   const shown = showExecution(row);
   const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
-  if (!isSame || row.agent_id !== agent_id) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `execution ${execution_id} exists and was made otherwise: use a new execution_id`,
-    );
-  }
-  return shown;
+  if (isSame && row.agent_id === agent_id) return shown;
+  throw new CairnError(
+    'ENTITY_ALREADY_EXISTS',
+    `execution ${execution_id} already exists with different content: use a new execution_id`,
+  );
 }
 
 export async function create(call: Call, input: In<'executions.create'>): Promise<Execution> {
@@ -156,8 +151,7 @@ export async function create(call: Call, input: In<'executions.create'>): Promis
       appendEvent(work, 'cairn.execution.created', { type: 'execution', id: execution_id }, facts, trajectory_id);
       return showExecution(row);
     },
-    remember: ({ execution_id }) => execution_id,
-    again: (query, kept) => readExecution(query, kept as string),
+    ...byId,
   });
 }
 
@@ -182,9 +176,8 @@ export async function list(call: Call, input: In<'executions.list'>): Promise<Ou
 
 export async function update(call: Call, input: In<'executions.update'>): Promise<Execution> {
   const { execution_id, ...fields } = input;
-  if (Object.values(fields).every((value) => value === undefined)) {
+  if (Object.values(fields).every((value) => value === undefined))
     throw invalid('executions.update: give at least one field to change');
-  }
   return change(call, {
     input,
     work: async (work) => {
@@ -205,7 +198,6 @@ export async function update(call: Call, input: In<'executions.update'>): Promis
       appendEvent(work, 'cairn.execution.updated', { type: 'execution', id: execution_id }, facts, row.trajectory_id);
       return showExecution({ ...row, ...after, updated_at: now });
     },
-    remember: () => execution_id,
-    again: (query, kept) => readExecution(query, kept as string),
+    ...byId,
   });
 }

@@ -1,4 +1,4 @@
-/** executions: one row a run. Its states are in checkpoints.ts and state-parts.ts. */
+/** executions: one row per run, and which of them an agent reaches. */
 import {
   join,
   type KeysetPage,
@@ -12,9 +12,10 @@ import {
   type Tx,
   within,
 } from '../../driver/index.js';
-import type { Reach } from '../../engine/sql.js';
+import type { In } from '../../engine/contract.js';
+import { type Reach, within as withinReach } from '../../engine/sql.js';
+import { insertRows } from '../insert-rows.js';
 import type { ExecutionStatus } from './model.js';
-import { executionsWithin } from './reach.js';
 
 export interface ExecutionRow {
   readonly execution_id: string;
@@ -25,12 +26,12 @@ export interface ExecutionRow {
   readonly thread_id: string | null;
   readonly namespace: string;
   readonly metadata: string | null;
-  /** Members of an imported bundle that Cairn does not know, as JSON. */
+  /** Unknown members of an imported bundle, as JSON. */
   readonly carried: string | null;
-  /** The last that a checkpoint of it was given. */
+  /** The revision of its newest checkpoint. */
   readonly revision: number;
   readonly checkpoints: number;
-  /** The checkpoint that it stands at. */
+  /** The current checkpoint. */
   readonly head_id: string | null;
   readonly sent_hash: string | null;
   readonly created_at: number;
@@ -62,83 +63,53 @@ const table: Table = {
   },
 };
 
-export async function insertExecution(tx: Tx, row: ExecutionRow): Promise<void> {
-  await tx.insert(table, [
-    [
-      tx.tenant,
-      row.execution_id,
-      row.agent_id,
-      row.name,
-      row.status,
-      row.trajectory_id,
-      row.thread_id,
-      row.namespace,
-      row.metadata,
-      row.carried,
-      row.revision,
-      row.checkpoints,
-      row.head_id,
-      row.sent_hash,
-      row.created_at,
-      row.updated_at,
-      row.finished_at,
-    ],
-  ]);
-}
+export const insertExecution = (tx: Tx, row: ExecutionRow): Promise<void> => insertRows(tx, table, [row]);
 
-/** Deleted ones included. */
-export function findExecution(query: Query, execution_id: string): Promise<ExecutionRow | undefined> {
-  return query.get<ExecutionRow>(
-    sql`SELECT * FROM executions WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
-  );
-}
+/** Finds deleted executions as well. */
+export const findExecution = (query: Query, execution_id: string): Promise<ExecutionRow | undefined> =>
+  query.get<ExecutionRow>(sql`SELECT * FROM executions WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`);
 
-/** The same, and nobody adds a checkpoint to it or removes one until the commit. */
-export function lockExecution(tx: Tx, execution_id: string): Promise<ExecutionRow | undefined> {
-  return tx.get<ExecutionRow>(
+/** Locks the row: no other call adds or removes a checkpoint until the commit. */
+export const lockExecution = (tx: Tx, execution_id: string): Promise<ExecutionRow | undefined> =>
+  tx.get<ExecutionRow>(
     sql`SELECT * FROM executions WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} FOR UPDATE`,
   );
-}
 
-export type ExecutionChange = Pick<
-  ExecutionRow,
-  'name' | 'status' | 'metadata' | 'head_id' | 'updated_at' | 'finished_at'
->;
-
-export async function updateExecution(tx: Tx, execution_id: string, change: ExecutionChange): Promise<void> {
-  await tx.send(
+export const updateExecution = (
+  tx: Tx,
+  execution_id: string,
+  change: Pick<ExecutionRow, 'name' | 'status' | 'metadata' | 'head_id' | 'updated_at' | 'finished_at'>,
+): Promise<void> =>
+  tx.send(
     sql`UPDATE executions SET name = ${change.name}, status = ${change.status}, metadata = ${change.metadata},
           head_id = ${change.head_id}, updated_at = ${change.updated_at}, finished_at = ${change.finished_at}
         WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
-}
 
-/** After a checkpoint was added: how far it is, and where it stands. Sets nothing that has an index. */
-export async function advanceExecution(
+/** Counts an added checkpoint. Sets no indexed column. */
+export const advanceExecution = (
   tx: Tx,
   execution_id: string,
   to: Pick<ExecutionRow, 'revision' | 'head_id' | 'updated_at'>,
-): Promise<void> {
-  await tx.send(
+): Promise<void> =>
+  tx.send(
     sql`UPDATE executions SET revision = ${to.revision}, head_id = ${to.head_id}, checkpoints = checkpoints + 1,
           updated_at = ${to.updated_at}
         WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
-}
 
-export async function resumeExecution(tx: Tx, execution_id: string): Promise<void> {
-  await tx.send(
+export const resumeExecution = (tx: Tx, execution_id: string): Promise<void> =>
+  tx.send(
     sql`UPDATE executions SET status = 'running', finished_at = NULL
         WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
-}
 
-export interface ExecutionFilter {
-  readonly status?: ExecutionStatus | undefined;
-  readonly agent_id?: string | undefined;
-  readonly trajectory_id?: string | undefined;
-  readonly thread_id?: string | undefined;
-  readonly namespace?: string | undefined;
+/** Condition on executions e. */
+export const executionsWithin = (reach: Reach): Sql => withinReach(reach, sql`e.agent_id`, sql`e.trajectory_id`);
+
+type ListInput = In<'executions.list'>;
+
+interface ExecutionFilter extends Pick<ListInput, 'status' | 'agent_id' | 'trajectory_id' | 'thread_id' | 'namespace'> {
   readonly times: Times;
   readonly reach?: Reach | undefined;
 }
@@ -156,28 +127,23 @@ function where(filter: ExecutionFilter): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listExecutions(query: Query, filter: ExecutionFilter, page: KeysetPage): Promise<ExecutionRow[]> {
-  return query.all<ExecutionRow>(
-    sql`SELECT e.* FROM executions e WHERE ${where(filter)}${keyset(sql`e.execution_id`, page)}`,
-  );
-}
+export const listExecutions = (query: Query, filter: ExecutionFilter, page: KeysetPage): Promise<ExecutionRow[]> =>
+  query.all<ExecutionRow>(sql`SELECT e.* FROM executions e WHERE ${where(filter)}${keyset(sql`e.execution_id`, page)}`);
 
 export const countExecutions = (filter: ExecutionFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM executions e WHERE ${where(filter)}`;
 
-/** Executions of these trajectories, locked, in the order of their ids. */
-export function lockExecutionsOf(tx: Tx, trajectory_ids: readonly string[]): Promise<ExecutionRow[]> {
-  return tx.all<ExecutionRow>(
+/** Locks the executions of these trajectories, in the order of their ids. */
+export const lockExecutionsOf = (tx: Tx, trajectory_ids: readonly string[]): Promise<ExecutionRow[]> =>
+  tx.all<ExecutionRow>(
     sql`SELECT * FROM executions WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids})
           AND deleted_at IS NULL ORDER BY execution_id FOR UPDATE`,
   );
-}
 
-/** Leaves of executions their ids, which stay taken. */
-export async function clearExecutions(tx: Tx, execution_ids: readonly string[], now: number): Promise<void> {
-  await tx.send(
+/** Leaves a tombstone with the id, which is never reused. */
+export const clearExecutions = (tx: Tx, execution_ids: readonly string[], now: number): Promise<void> =>
+  tx.send(
     sql`UPDATE executions SET deleted_at = ${now}, name = NULL, metadata = NULL, thread_id = NULL, namespace = '',
           head_id = NULL, sent_hash = NULL, carried = NULL
         WHERE tenant_id = ${TENANT} AND execution_id = ANY(${execution_ids})`,
   );
-}

@@ -1,21 +1,21 @@
-/** Use cases of executions that look at a run as a whole: its tree of checkpoints, its figures. */
+/** Trees and statistics of executions. */
 import { atLength } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import { CairnError } from '../../kernel/index.js';
 import { MAX_ENTRIES } from '../checkpoints/model.js';
 import { findCheckpoint } from '../checkpoints/store.js';
-import { descend } from '../checkpoints/tree.js';
+import { buildTree } from '../checkpoints/tree.js';
 import { storedBytes } from './contents.js';
-import { type ExecutionStats, type ExecutionTreeNode, MAX_STEPS, MAX_TOOLS } from './model.js';
+import { type ExecutionStats, MAX_STEPS, MAX_TOOLS } from './model.js';
 import { openExecution } from './service.js';
 import {
-  checkpointFigures,
+  checkpointStats,
   stepRows,
-  type ThoughtFigures,
+  type ThoughtStats,
   type TreeRow,
-  thoughtFigures,
-  toolFigures,
+  thoughtStats,
+  toolStats,
   treeRows,
 } from './views-store.js';
 
@@ -24,27 +24,19 @@ export async function tree(call: Call, input: In<'executions.tree'>): Promise<Ou
   const { execution_id, head_id } = await openExecution(driver.at(tenant), input.execution_id);
   const rows = await treeRows(atLength(driver, tenant), execution_id, MAX_ENTRIES + 1);
   refuseTooLarge(call, execution_id, rows);
-  const { roots, nodes } = descend(rows);
+  const { roots, nodes } = buildTree(rows);
   return {
     execution_id,
     latest_checkpoint_id: head_id,
     roots,
-    nodes: nodes.map(({ row, children }) => showNode(row, children)),
+    nodes: nodes.map(({ row: { parent_id, is_branch, ...row }, children }) => ({
+      ...row,
+      parent_checkpoint_id: parent_id,
+      is_branch: is_branch === 1,
+      children,
+    })),
   };
 }
-
-const showNode = (row: TreeRow, children: string[]): ExecutionTreeNode => ({
-  checkpoint_id: row.checkpoint_id,
-  parent_checkpoint_id: row.parent_id,
-  is_branch: row.is_branch === 1,
-  branch_reason: row.branch_reason,
-  name: row.name,
-  step_number: row.step_number,
-  checkpoint_reason: row.checkpoint_reason,
-  tokens_used: row.tokens_used,
-  timestamp: row.timestamp,
-  children,
-});
 
 function refuseTooLarge(call: Call, execution_id: string, rows: readonly TreeRow[]): void {
   const limit = call.limits.max_answer_bytes;
@@ -66,28 +58,23 @@ export async function stats(call: Call, input: In<'executions.stats'>): Promise<
   const steps = head ? (await stepRows(long, head, MAX_STEPS)).reverse() : [];
   return {
     execution_id,
-    ...(await checkpointFigures(long, until)),
+    ...(await checkpointStats(long, until)),
     stored_bytes: await storedBytes(long, until),
     tokens_used: head?.tokens_used ?? 0,
     duration_ms: head?.duration_ms ?? 0,
-    tools: await toolFigures(long, until, MAX_TOOLS),
-    thoughts: showThoughts(await thoughtFigures(long, until)),
-    steps: steps.map(({ checkpoint_id, step_number, tokens_used, mean_confidence }) => ({
-      checkpoint_id,
-      step_number,
-      tokens_used,
-      mean_confidence,
-    })),
+    tools: await toolStats(long, until, MAX_TOOLS),
+    thoughts: showThoughts(await thoughtStats(long, until)),
+    steps,
   };
 }
 
-function showThoughts(figures: readonly ThoughtFigures[]): ExecutionStats['thoughts'] {
-  const count = figures.reduce((sum, { thoughts }) => sum + thoughts, 0);
+function showThoughts(stats: readonly ThoughtStats[]): ExecutionStats['thoughts'] {
+  const count = stats.reduce((sum, { thoughts }) => sum + thoughts, 0);
   if (count === 0) return { count, by_type: {}, mean_confidence: null, lowest_confidence: null };
   return {
     count,
-    by_type: Object.fromEntries(figures.map(({ type, thoughts }) => [type, thoughts])),
-    mean_confidence: figures.reduce((sum, { mean, thoughts }) => sum + mean * thoughts, 0) / count,
-    lowest_confidence: Math.min(...figures.map(({ lowest }) => lowest)),
+    by_type: Object.fromEntries(stats.map(({ type, thoughts }) => [type, thoughts])),
+    mean_confidence: stats.reduce((sum, { mean, thoughts }) => sum + mean * thoughts, 0) / count,
+    lowest_confidence: Math.min(...stats.map(({ lowest }) => lowest)),
   };
 }

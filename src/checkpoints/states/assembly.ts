@@ -1,12 +1,12 @@
-/** Puts stored parts together to the state that they show. */
+/** Assembles stored parts into a state. */
 import type { Json } from '../../kernel/contract.js';
 import { freeze } from '../../kernel/index.js';
+import { groupBy } from '../group-by.js';
+import { listNode, objectNode } from './node-updates.js';
 import type { ListNode, Node, ObjectNode, Ref, Run } from './parts.js';
-import { listNode, objectNode } from './tree.js';
 
-/** A part as it is stored. */
 export interface StoredPart {
-  /** How many branchings its line is away from the one that is shown. */
+  /** Number of branchings between its line and the line of the state. */
   readonly depth: number;
   readonly line: number;
   readonly added: number;
@@ -17,84 +17,67 @@ export interface StoredPart {
   readonly kind: 'value' | 'object' | 'list' | 'element' | 'gone';
   readonly child: number | null;
   readonly value: string | null;
-  /** The value as JSON, where it was read before; frozen, if others share it. */
+  /** The parsed value, if known already; frozen if states share it. */
   readonly parsed?: Json | undefined;
 }
 
-/** By container: the parts that show in it. */
-type Shown = Map<number, StoredPart[]>;
+type PartsByContainer = Map<number, StoredPart[]>;
 
-export interface Assembly {
-  list(id: number): ListNode;
-  object(id: number): ObjectNode;
-}
+/** On a line without a base all parts are visible. */
+const visibleParts = (parts: readonly StoredPart[]): PartsByContainer =>
+  parts.some(({ depth, kind }) => depth > 0 || kind === 'gone')
+    ? overlaidParts(parts)
+    : groupBy(parts, ({ parent }) => parent);
 
-/** Of a line alone all parts show. */
-function show(parts: readonly StoredPart[]): Shown {
-  if (parts.some(({ depth, kind }) => depth > 0 || kind === 'gone')) return showOver(parts);
-  const shown: Shown = new Map();
-  for (const part of parts) {
-    const there = shown.get(part.parent);
-    if (there) there.push(part);
-    else shown.set(part.parent, [part]);
-  }
-  return shown;
-}
-
-/** What a line has put in the place of what its base shows, or taken out of it, holds. */
-function showOver(parts: readonly StoredPart[]): Shown {
+/** Parts of a line replace or remove those of its base in the same slot. */
+function overlaidParts(parts: readonly StoredPart[]): PartsByContainer {
   const slots = new Map<number, Map<string | number, StoredPart>>();
   for (const part of parts.toSorted((a, b) => b.depth - a.depth || a.added - b.added)) {
-    let there = slots.get(part.parent);
-    if (!there) slots.set(part.parent, (there = new Map()));
+    let container = slots.get(part.parent);
+    if (!container) slots.set(part.parent, (container = new Map()));
     const slot = part.key ?? part.position;
-    if (part.kind === 'gone') there.delete(slot);
-    else there.set(slot, part);
+    if (part.kind === 'gone') container.delete(slot);
+    else container.set(slot, part);
   }
-  return new Map([...slots].map(([parent, there]) => [parent, [...there.values()]]));
+  return new Map([...slots].map(([parent, container]) => [parent, [...container.values()]]));
 }
 
-/** With `retained` the values are frozen, so that states to come can be compared with them. */
-export function assemble(parts: readonly StoredPart[], retained: boolean): Assembly {
-  const shown = show(parts);
+/** With `retained` the values are frozen, so that later states can be compared with them. */
+export function assemble(parts: readonly StoredPart[], retained: boolean) {
+  const visible = visibleParts(parts);
   const refOf = ({ line, added, ordinal }: StoredPart): Ref => ({ stamp: { line, revision: added }, ordinal });
   const read = (part: StoredPart): Json => {
     if (part.parsed !== undefined) return part.parsed;
     const value = JSON.parse(part.value!) as Json;
     return retained ? freeze(value) : value;
   };
-  const list = (id: number, own: Ref | null = null): ListNode => {
-    const parts = (shown.get(id) ?? []).sort((a, b) => a.position - b.position);
+  const list = (id: number, ref: Ref | null = null): ListNode => {
     const value: Json[] = [];
-    const runs = parts.map((part): Run => {
-      const ref = refOf(part);
+    const sorted = (visible.get(id) ?? []).sort((a, b) => a.position - b.position);
+    const runs = sorted.map((part): Run => {
       const { position, kind } = part;
       if (kind === 'object' || kind === 'list') {
-        const node = cut(part, ref);
+        const node = container(part);
         value.push(node.value as Json);
-        return { ref, position, length: 1, size: node.size, node };
+        return { ref: node.ref!, position, length: 1, size: node.size, node };
       }
       const elements = kind === 'element' ? [read(part)] : (read(part) as Json[]);
       for (const element of elements) value.push(element);
-      return { ref, position, length: elements.length, size: part.value?.length ?? 0, node: null };
+      return { ref: refOf(part), position, length: elements.length, size: part.value?.length ?? 0, node: null };
     });
-    return listNode(id, value, runs, own);
+    return listNode(id, value, runs, ref);
   };
   const object = (id: number, ref: Ref | null = null): ObjectNode => {
-    const members = new Map<string, Node>();
-    const parts = (shown.get(id) ?? []).sort((a, b) => (a.key! < b.key! ? -1 : 1));
-    for (const part of parts) {
-      const own = refOf(part);
-      members.set(
-        part.key!,
-        part.kind === 'value'
-          ? { kind: 'value', ref: own, value: read(part), size: part.value?.length ?? 0 }
-          : cut(part, own),
-      );
-    }
-    return objectNode(id, members, ref);
+    const sorted = (visible.get(id) ?? []).sort((a, b) => (a.key! < b.key! ? -1 : 1));
+    const members = sorted.map((part): [string, Node] => [
+      part.key!,
+      part.kind === 'value'
+        ? { kind: 'value', ref: refOf(part), value: read(part), size: part.value?.length ?? 0 }
+        : container(part),
+    ]);
+    return objectNode(id, new Map(members), ref);
   };
-  const cut = (part: StoredPart, ref: Ref): ListNode | ObjectNode =>
-    part.kind === 'list' ? list(part.child!, ref) : object(part.child!, ref);
+  const container = (part: StoredPart): ListNode | ObjectNode =>
+    part.kind === 'list' ? list(part.child!, refOf(part)) : object(part.child!, refOf(part));
   return { list, object };
 }

@@ -1,10 +1,17 @@
-/** What a document brought along that has no column: members that Cairn does not know, and the diff it came with. */
+/** Members of a document without a column: those that Cairn does not know, and the diff that it came with. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
-import { type Checkpoint, checkpoint, checkpointMetadata, parentLink, unknownMembers } from '../checkpoints/model.js';
+import {
+  type Checkpoint,
+  checkpoint,
+  checkpointMetadata,
+  parentLink,
+  presentMembers,
+  unknownMembers,
+} from '../checkpoints/model.js';
 import { type Bundle, bundle } from '../executions/model.js';
 
-/** Of a checkpoint, by the part of the document that they are in. */
+/** By the part of the document that they are in. */
 interface Carried {
   readonly checkpoint?: JsonObject;
   readonly metadata?: JsonObject;
@@ -14,7 +21,7 @@ interface Carried {
 
 type Document = Pick<Checkpoint, 'metadata' | 'parent' | 'diff'>;
 
-/** As text, to be stored; null where there is nothing. */
+/** As JSON text; null if there are none. */
 export function carriedBy(document: Document): string | null {
   const { metadata, parent, diff } = document;
   return textOf({
@@ -25,7 +32,7 @@ export function carriedBy(document: Document): string | null {
   });
 }
 
-/** A checkpoint as it was taken in. */
+/** A checkpoint as it was imported. */
 export function withCarried<T extends Document>(shown: T, carried: string | null): T {
   if (carried === null) return shown;
   const { checkpoint: others, metadata, parent, diff } = JSON.parse(carried) as Carried;
@@ -38,7 +45,7 @@ export function withCarried<T extends Document>(shown: T, carried: string | null
   };
 }
 
-/** Without the diff, which follows from the states: a checkpoint is the same with another, or none. */
+/** Compares without the diff, which follows from the states. */
 export function sameCarried(a: string | null, b: string | null): boolean {
   const withoutDiff = (text: string | null) => {
     const { diff: _, ...others } = JSON.parse(text ?? '{}') as Carried;
@@ -47,24 +54,19 @@ export function sameCarried(a: string | null, b: string | null): boolean {
   return a === b || withoutDiff(a) === withoutDiff(b);
 }
 
-interface CarriedByBundle {
-  readonly bundle?: JsonObject;
-  readonly execution?: JsonObject;
-}
-
 export const carriedByBundle = (document: Bundle): string | null =>
   textOf({
     bundle: unknownMembers(bundle, document),
     execution: unknownMembers(bundle.shape.execution, document.execution),
   });
 
-export function bundleWithCarried(made: Bundle, carried: string | null): Bundle {
-  if (carried === null) return made;
-  const { bundle: others, execution } = JSON.parse(carried) as CarriedByBundle;
-  return { ...others, ...made, execution: { ...execution, ...made.execution } };
+export function bundleWithCarried(exported: Bundle, carried: string | null): Bundle {
+  if (carried === null) return exported;
+  const { bundle: others, execution } = JSON.parse(carried) as { bundle?: JsonObject; execution?: JsonObject };
+  return { ...others, ...exported, execution: { ...execution, ...exported.execution } };
 }
 
 function textOf(parts: Readonly<Record<string, unknown>>): string | null {
-  const found = Object.entries(parts).filter(([, part]) => part !== undefined);
-  return found.length === 0 ? null : canonical(Object.fromEntries(found) as Json);
+  const found = presentMembers(parts);
+  return Object.keys(found).length === 0 ? null : canonical(found as Json);
 }

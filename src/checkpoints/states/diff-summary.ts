@@ -1,4 +1,4 @@
-/** What changed between two snapshots in the words of an agent, and in one line. */
+/** Describes the changes between two snapshots: by thought, message, variable and tool, and in one line. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { isLongerThan, sameMembers, stepsOf } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
@@ -6,29 +6,27 @@ import type { Changes, Snapshot, Thought } from '../checkpoints/model.js';
 import type { SemanticDiff } from '../executions/model.js';
 import { toolCallIds } from './tool-call-ids.js';
 
-export type Description = Pick<SemanticDiff, 'summary' | 'thoughts' | 'messages' | 'variables' | 'tools'>;
+type Parts = Pick<SemanticDiff, 'thoughts' | 'messages' | 'variables' | 'tools'>;
+type Paths = readonly { readonly steps: readonly string[]; readonly change: Changes[string] }[];
 
-/** `changes` are those from `a` to `b`, as `diffStates` gives them. */
-export function describeChanges(a: Snapshot, b: Snapshot, changes: Changes): Description {
+/** `changes` are those of `diffStates(a, b)`. */
+export function describeChanges(a: Snapshot, b: Snapshot, changes: Changes): Parts & { summary: string } {
   const paths = Object.keys(changes).map((path) => ({ steps: stepsOf(path) ?? [], change: changes[path]! }));
   const touched = (...start: string[]): boolean =>
     paths.some(({ steps }) => start.every((name, i) => steps[i] === name));
   const parts = {
     thoughts: touched('thought_chain', 'steps')
-      ? thoughtsMoved(a.thought_chain.steps, b.thought_chain.steps)
+      ? thoughtChanges(a.thought_chain.steps, b.thought_chain.steps)
       : { added: [], changed: [], removed: [] },
-    messages: messagesMoved(paths, a.context.messages.length),
-    variables: variablesMoved(paths, a.context.variables, b.context.variables),
+    messages: messageChanges(paths, a.context.messages.length),
+    variables: variableChanges(paths, a.context.variables, b.context.variables),
     tools: { run: touched('tool_state', 'completed') ? toolsRun(a, b) : [] },
   };
   return { summary: summarize(parts, touched), ...parts };
 }
 
-type Parts = Omit<Description, 'summary'>;
-type Paths = readonly { readonly steps: readonly string[]; readonly change: Changes[string] }[];
-
-/** That a thought has one more child is said by that child. */
-function thoughtsMoved(before: readonly Thought[], after: readonly Thought[]): Parts['thoughts'] {
+/** Ignores `children`: a new child is itself an added thought. */
+function thoughtChanges(before: readonly Thought[], after: readonly Thought[]): Parts['thoughts'] {
   const old = new Map(before.map((thought) => [thought.id, thought]));
   const now = new Map(after.map((thought) => [thought.id, thought]));
   const differs = (thought: Thought) => {
@@ -42,8 +40,8 @@ function thoughtsMoved(before: readonly Thought[], after: readonly Thought[]): P
   };
 }
 
-/** What the stretch at the old end gained was appended; anything else is a change of what was there. */
-function messagesMoved(paths: Paths, length: number): Parts['messages'] {
+/** Growth of the range at the old end counts as appended; anything else as a change. */
+function messageChanges(paths: Paths, length: number): Parts['messages'] {
   let appended = 0;
   let changed = false;
   for (const { steps, change } of paths) {
@@ -56,7 +54,7 @@ function messagesMoved(paths: Paths, length: number): Parts['messages'] {
   return { appended, changed };
 }
 
-function variablesMoved(paths: Paths, before: JsonObject, after: JsonObject): Parts['variables'] {
+function variableChanges(paths: Paths, before: JsonObject, after: JsonObject): Parts['variables'] {
   const added: string[] = [];
   const changed = new Set<string>();
   const removed: string[] = [];
@@ -68,8 +66,8 @@ function variablesMoved(paths: Paths, before: JsonObject, after: JsonObject): Pa
     else if (change.after === undefined) removed.push(name);
     else changed.add(name);
   }
-  const moved = [...changed].map((name) => ({ name, before: before[name]!, after: after[name]! }));
-  return { added, changed: moved, removed };
+  const values = [...changed].map((name) => ({ name, before: before[name]!, after: after[name]! }));
+  return { added, changed: values, removed };
 }
 
 function toolsRun(a: Snapshot, b: Snapshot): Parts['tools']['run'] {
@@ -82,25 +80,24 @@ function toolsRun(a: Snapshot, b: Snapshot): Parts['tools']['run'] {
 
 function summarize(parts: Parts, touched: (...start: string[]) => boolean): string {
   const { thoughts, messages, variables, tools } = parts;
-  const said = [
+  const sentences = [
     thoughtWords(thoughts),
     messageWords(messages),
     ...variableWords(variables),
     toolWords(tools.run),
   ].filter((words) => words !== '');
-  // The rest is said only where it moved by itself: a new thought is the current one, a tool that ran is pending no more.
-  const moved = (list: { length: number }[]) => list.some(({ length }) => length > 0);
-  if (!moved(Object.values(thoughts))) {
-    if (touched('thought_chain', 'steps')) said.push('thoughts rearranged');
-    if (touched('thought_chain', 'current_step_id')) said.push('another thought is current');
+  // Implied changes are left out: a new thought is the current one, a tool that ran is no longer pending.
+  if (Object.values(thoughts).every(({ length }) => length === 0)) {
+    if (touched('thought_chain', 'steps')) sentences.push('thoughts rearranged');
+    if (touched('thought_chain', 'current_step_id')) sentences.push('another thought is current');
   }
-  if (touched('context', 'memory')) said.push('memory changed');
+  if (touched('context', 'memory')) sentences.push('memory changed');
   if (tools.run.length === 0) {
-    if (touched('tool_state', 'completed')) said.push('earlier tool calls changed');
-    if (touched('tool_state', 'pending')) said.push('pending tools changed');
-    if (touched('tool_state', 'last_tool_call_id')) said.push('another tool call is the last');
+    if (touched('tool_state', 'completed')) sentences.push('earlier tool calls changed');
+    if (touched('tool_state', 'pending')) sentences.push('pending tools changed');
+    if (touched('tool_state', 'last_tool_call_id')) sentences.push('another tool call is the last');
   }
-  return said.length > 0 ? said.join('; ') : 'nothing changed';
+  return sentences.length > 0 ? sentences.join('; ') : 'nothing changed';
 }
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
@@ -119,8 +116,7 @@ function messageWords({ appended, changed }: Parts['messages']): string {
 }
 
 const MAX_NAMES = 3;
-const MAX_NAME_LENGTH = 40;
-const MAX_VALUE_LENGTH = 40;
+const MAX_LENGTH = 40;
 
 /** `variable "plan" changed`, or `variable "attempts" 1 → 2` where both values are short. */
 function variableWords({ added, changed, removed }: Parts['variables']): string[] {
@@ -143,15 +139,13 @@ function named(names: readonly string[], what: string): string {
 
 const shown = (value: Json): string => printable(canonical(value));
 
-/** Of a large value no text is made to see that it is long; the first look is a rough one. */
+/** Estimates the length first, so that large values are not serialised. */
 const isShort = ({ before, after }: Parts['variables']['changed'][number]): boolean =>
-  [before, after].every(
-    (value) => !isLongerThan(value, 4 * MAX_VALUE_LENGTH) && shown(value).length <= MAX_VALUE_LENGTH,
-  );
+  [before, after].every((value) => !isLongerThan(value, 4 * MAX_LENGTH) && shown(value).length <= MAX_LENGTH);
 
-/** In quotes, so that no name can break the line or pose as another part of it. */
+/** Quoted, so that a name cannot break the line or imitate another part of it. */
 const quoted = (name: string): string =>
-  printable(JSON.stringify(name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name));
+  printable(JSON.stringify(name.length > MAX_LENGTH ? `${name.slice(0, MAX_LENGTH - 1)}…` : name));
 
 const printable = (text: string): string => text.replace(/[\u007f-\u009f\u2028\u2029]/g, '\ufffd');
 

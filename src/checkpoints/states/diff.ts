@@ -1,90 +1,69 @@
-/** What it takes to get from one state to another, by path. `state-patch.ts` applies it. */
+/** Computes the changes from one state to another, by path. `patch.ts` applies them. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { sameJson, step } from '../../kernel/index.js';
+import { isObject, sameJson, step } from '../../kernel/index.js';
 import type { Changes } from '../checkpoints/model.js';
 import { diffSequences, type Hunk } from './sequence-diff.js';
 
-export interface DiffOptions {
-  /** A quicker way to tell that two values are equal, where the caller knows one. It must be exact. */
-  readonly same?: (a: Json, b: Json) => boolean;
-}
-
 /**
- * A path that ends in a name is a member; one that ends in `start:end` is a stretch of a list, by the indexes of the
- * old list, and has both sides as lists. The same two values give the same changes in the same order.
+ * A path that ends in a name is a member; one that ends in `start:end` is a range of the old list, replaced by the list
+ * in `after`. The same two values give the same changes in the same order.
  */
-export function diffStates(a: Json, b: Json, options: DiffOptions = {}): Changes {
+export function diffStates(a: Json, b: Json): Changes {
   const changes: Changes = {};
-  compare(a, b, '', { changes, known: options.same, same: options.same ?? sameJson });
+  compare(a, b, '', changes);
   return changes;
 }
 
-interface Comparison {
-  readonly changes: Changes;
-  readonly known: DiffOptions['same'];
-  readonly same: (a: Json, b: Json) => boolean;
+/** Descends without comparing whole values first: that would walk the same values once per level. */
+function compare(a: Json, b: Json, path: string, changes: Changes): void {
+  if (a === b) return;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    for (const hunk of diffSequences(a.length, b.length, (i, j) => sameJson(a[i]!, b[j]!)))
+      compareHunk(a, b, hunk, path, changes);
+  } else if (isObject(a) && isObject(b)) compareObjects(a as JsonObject, b as JsonObject, path, changes);
+  else changes[path] = { before: a, after: b };
 }
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function compare(a: Json, b: Json, path: string, to: Comparison): void {
-  // Members are descended into without a comparison first: it would walk the same values once per level.
-  if (a === b || to.known?.(a, b)) return;
-  if (Array.isArray(a) && Array.isArray(b)) compareLists(a, b, path, to);
-  else if (isObject(a) && isObject(b)) compareObjects(a, b, path, to);
-  else to.changes[path] = { before: a, after: b };
-}
-
-function compareObjects(a: JsonObject, b: JsonObject, path: string, to: Comparison): void {
+function compareObjects(a: JsonObject, b: JsonObject, path: string, changes: Changes): void {
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);
   for (const name of [...names].sort()) {
     const before = Object.hasOwn(a, name) ? a[name] : undefined;
     const after = Object.hasOwn(b, name) ? b[name] : undefined;
-    if (before !== undefined && after !== undefined) compare(before, after, step(path, name), to);
-    else if (before !== undefined) to.changes[step(path, name)] = { before };
-    else if (after !== undefined) to.changes[step(path, name)] = { after };
+    if (before !== undefined && after !== undefined) compare(before, after, step(path, name), changes);
+    else if (before !== undefined) changes[step(path, name)] = { before };
+    else if (after !== undefined) changes[step(path, name)] = { after };
   }
 }
 
-function compareLists(a: readonly Json[], b: readonly Json[], path: string, to: Comparison): void {
-  for (const hunk of diffSequences(a.length, b.length, (i, j) => to.same(a[i]!, b[j]!))) {
-    compareStretch(a, b, hunk, path, to);
-  }
-}
-
-/** Elements that stayed what they are and changed inside are descended into, the others are replaced. */
-function compareStretch(a: readonly Json[], b: readonly Json[], hunk: Hunk, path: string, to: Comparison): void {
-  const length = hunk.end - hunk.start;
-  const evenly = length === hunk.to - hunk.from;
-  const inside = (i: number) => (evenly ? isSameThing : hasSameId)(a[hunk.start + i]!, b[hunk.from + i]!, to.same);
+/** Descends into elements that kept their identity, and replaces the others. */
+function compareHunk(a: readonly Json[], b: readonly Json[], hunk: Hunk, path: string, changes: Changes): void {
+  const oldLength = hunk.end - hunk.start;
+  const newLength = hunk.to - hunk.from;
+  const isEdit = oldLength === newLength ? isSameKind : hasSameId;
   let done = 0;
-  let i = 0;
-  const replaceUntil = (end: number, newEnd: number) => {
-    if (done === end && done === newEnd) return;
-    to.changes[step(path, `${hunk.start + done}:${hunk.start + end}`)] = {
-      before: a.slice(hunk.start + done, hunk.start + end),
+  const replaceUntil = (oldEnd: number, newEnd: number) => {
+    if (done === oldEnd && done === newEnd) return;
+    changes[step(path, `${hunk.start + done}:${hunk.start + oldEnd}`)] = {
+      before: a.slice(hunk.start + done, hunk.start + oldEnd),
       after: b.slice(hunk.from + done, hunk.from + newEnd),
     };
   };
-  // Where more is put in than taken out, only what begins the stretch can be told to be an edit.
-  for (; i < length && i < hunk.to - hunk.from; i++) {
-    if (!inside(i)) {
-      if (evenly) continue;
-      break;
-    }
-    replaceUntil(i, i);
-    compare(a[hunk.start + i]!, b[hunk.from + i]!, step(path, hunk.start + i), to);
-    done = i + 1;
+  for (let i = 0; i < oldLength && i < newLength; i++) {
+    const before = a[hunk.start + i]!;
+    const after = b[hunk.from + i]!;
+    if (isEdit(before, after)) {
+      replaceUntil(i, i);
+      compare(before, after, step(path, hunk.start + i), changes);
+      done = i + 1;
+      // With different lengths, only leading elements can be recognised as edits.
+    } else if (oldLength !== newLength) break;
   }
-  replaceUntil(length, hunk.to - hunk.from);
+  replaceUntil(oldLength, newLength);
 }
 
-type Same = Comparison['same'];
-
-const isSameThing = (a: Json, b: Json, same: Same): boolean =>
+const isSameKind = (a: Json, b: Json): boolean =>
   (Array.isArray(a) && Array.isArray(b)) ||
-  (isObject(a) && isObject(b) && ((a.id === undefined && b.id === undefined) || hasSameId(a, b, same)));
+  (isObject(a) && isObject(b) && ((a.id === undefined && b.id === undefined) || hasSameId(a, b)));
 
-const hasSameId = (a: Json, b: Json, same: Same): boolean =>
-  isObject(a) && isObject(b) && a.id !== undefined && b.id !== undefined && same(a.id, b.id);
+const hasSameId = (a: Json, b: Json): boolean =>
+  isObject(a) && isObject(b) && a.id !== undefined && b.id !== undefined && sameJson(a.id as Json, b.id as Json);

@@ -1,20 +1,20 @@
 /**
- * The children of a thought mostly follow from the others: they are those that name it as their parent, in the order of
- * the list. Such a thought is stored without them, so that it stays the same when it gets one more.
+ * The children of a thought are mostly implied: the thoughts that name it as parent, in list order. Such a thought is
+ * stored without `children`, so that it stays unchanged when it gets one more.
  */
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { isObject, sameJson, sameMembers } from '../../kernel/index.js';
 import type { Thought } from '../checkpoints/model.js';
 
-/** Of children: mostly there is one, or none. */
+/** Children: mostly one or none, so a single id needs no array. */
 type Ids = readonly unknown[] | string | undefined;
 type ByParent = ReadonlyMap<unknown, Ids>;
 
-/** Of thoughts that are frozen to their last member: the same without children, and with those it had last. */
+/** Of deeply frozen thoughts: the form without children, and the last form with them. */
 const withoutChildren = new WeakMap<object, Json>();
 const withChildren = new WeakMap<object, JsonObject>();
 
-/** Of a list that was sent nothing is known yet. */
+/** Accepts unvalidated thoughts. */
 function childrenIn(thoughts: readonly unknown[]): ByParent {
   const children = new Map<unknown, unknown[] | string>();
   for (const each of thoughts) {
@@ -33,7 +33,7 @@ function areSame(listed: readonly unknown[], ids: Ids): boolean {
   return listed.length === ids.length && ids.every((id, i) => id === listed[i]);
 }
 
-/** Thoughts that were sent, beside those that are stored. */
+/** Compares sent thoughts with stored ones. */
 export class SentThoughts {
   readonly #children: ByParent;
 
@@ -41,7 +41,7 @@ export class SentThoughts {
     this.#children = childrenIn(sent);
   }
 
-  #follow({ id, children }: Record<string, unknown>): boolean {
+  #isImplied({ id, children }: Record<string, unknown>): boolean {
     return Array.isArray(children) && areSame(children, this.#children.get(id));
   }
 
@@ -49,14 +49,14 @@ export class SentThoughts {
     if (!isObject(sent)) return false;
     const before = stored as JsonObject;
     if (before.children !== undefined) return sameJson(before, sent as JsonObject);
-    if (!this.#follow(sent)) return false;
+    if (!this.#isImplied(sent)) return false;
     return withoutChildren.get(sent) === before || sameMembers(before, sent as JsonObject, 'children');
   }
 
-  /** What is stored of one that is checked, and frozen to its last member. */
+  /** The stored form of a checked, deeply frozen thought. */
   stored(kept: Json): Json {
     const thought = kept as JsonObject;
-    if (!this.#follow(thought)) return thought;
+    if (!this.#isImplied(thought)) return thought;
     const known = withoutChildren.get(thought);
     if (known !== undefined) return known;
     const { children: _, ...rest } = thought;
@@ -70,7 +70,7 @@ function remember(stored: JsonObject, whole: JsonObject): JsonObject {
   return stored;
 }
 
-/** Stored thoughts as they were sent. */
+/** Stored thoughts with their children. */
 export function wholeThoughts(stored: readonly Json[]): Thought[] {
   const children = childrenIn(stored);
   return (stored as readonly JsonObject[]).map((thought) =>
@@ -81,7 +81,7 @@ export function wholeThoughts(stored: readonly Json[]): Thought[] {
 function whole(stored: JsonObject, children: Ids): JsonObject {
   const before = withChildren.get(stored);
   if (before && areSame(before.children as Json[], children)) return before;
-  // In front, where members stand by their names.
+  // First, since members are sorted by name.
   const made = { children: [children ?? []].flat() as Json[], ...stored };
   if (!Object.isFrozen(stored)) return made;
   Object.freeze(made.children);

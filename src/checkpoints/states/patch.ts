@@ -1,120 +1,103 @@
-/** Applies what `state-diff.ts` found: the old state and the changes give the new one. */
+/** Applies the changes that `diff.ts` computes: the old state and the changes give the new state. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { invalid, sameJson, stepsOf } from '../../kernel/index.js';
+import { invalid, put, sameJson, stepsOf } from '../../kernel/index.js';
 import type { Changes } from '../checkpoints/model.js';
 
-type Change = Changes[string];
-
-/** The changes as a tree, so that every part of the state is rebuilt once however many changes it has. */
-interface Place {
+/** The changes as a tree, so that every object and list is rebuilt once, however many changes it has. */
+interface ChangeNode {
   readonly path: string;
-  change?: Change;
-  below?: Map<string, Place>;
+  change?: Changes[string];
+  below?: Map<string, ChangeNode>;
 }
 
 /**
- * Neither argument is altered; the result shares what did not change with the state, and what is new with the changes.
- * What a change says was there before must be there, so that changes are never applied to another state than theirs.
+ * Alters neither argument; the result shares values with both. Every `before` must equal the current value, so changes
+ * cannot be applied to another state than their own.
  */
 export function applyChanges(state: Json, changes: Changes): Json {
-  const made = settle(placesOf(changes), state);
-  return made === undefined ? refuse('', 'nothing would be left') : made;
+  const after = applyNode(treeOf(changes), state);
+  return after === undefined ? refuse('', 'it would remove the whole state') : after;
 }
 
 function refuse(path: string, why: string): never {
   throw invalid(`the change at "${path}" does not fit: ${why}`, { path });
 }
 
-function placesOf(changes: Changes): Place {
-  const root: Place = { path: '' };
+function treeOf(changes: Changes): ChangeNode {
+  const root: ChangeNode = { path: '' };
   for (const path of Object.keys(changes)) {
-    const names = stepsOf(path) ?? refuse(path, 'it is not a JSON Pointer');
-    let place = root;
-    for (const name of names) {
-      place.below ??= new Map();
-      let next = place.below.get(name);
-      if (!next) place.below.set(name, (next = { path }));
-      place = next;
+    let node = root;
+    for (const name of stepsOf(path) ?? refuse(path, 'it is not a JSON Pointer')) {
+      node.below ??= new Map();
+      let next = node.below.get(name);
+      if (!next) node.below.set(name, (next = { path }));
+      node = next;
     }
-    place.change = changes[path]!;
+    node.change = changes[path]!;
   }
   return root;
 }
 
-/** What a place has afterwards; undefined stands for a member that is not there. */
-function settle({ path, change, below }: Place, there: Json | undefined): Json | undefined {
-  if (!change) return below ? inside(below, there) : there;
+/** The new value; undefined stands for an absent member. */
+function applyNode({ path, change, below }: ChangeNode, value: Json | undefined): Json | undefined {
+  if (!change) return below ? applyBelow(below, value) : value;
   const { before, after } = change;
   if (below) refuse(path, 'another change lies within it');
-  if (before === undefined && after === undefined) refuse(path, 'it says neither before nor after');
-  if (before === undefined && there !== undefined) refuse(path, 'something is there already');
-  if (before !== undefined && there === undefined) refuse(path, 'nothing is there');
-  if (!sameJson(before, there)) refuse(path, 'what is there is not what it says was there before');
+  if (before === undefined && after === undefined) refuse(path, 'it has neither `before` nor `after`');
+  if (before === undefined && value !== undefined) refuse(path, 'the member exists already');
+  if (before !== undefined && value === undefined) refuse(path, 'the member does not exist');
+  if (!sameJson(before, value)) refuse(path, '`before` differs from the current value');
   return after;
 }
 
-function inside(below: ReadonlyMap<string, Place>, there: Json | undefined): Json {
-  if (Array.isArray(there)) return inList(below, there);
-  if (typeof there === 'object' && there !== null) return inObject(below, there);
+function applyBelow(below: ReadonlyMap<string, ChangeNode>, value: Json | undefined): Json {
+  if (Array.isArray(value)) return applyToList(below, value);
+  if (typeof value === 'object' && value !== null) return applyToObject(below, value);
   const [first] = below.values();
-  return refuse(first!.path, 'it leads into something that is neither an object nor a list');
+  return refuse(first!.path, 'its path leads into a value that is neither an object nor a list');
 }
 
-function inObject(below: ReadonlyMap<string, Place>, object: JsonObject): Json {
-  const made = { ...object };
-  for (const [name, place] of below) {
-    const value = settle(place, Object.hasOwn(object, name) ? object[name] : undefined);
-    if (value === undefined) delete made[name];
-    else put(made, name, value);
+function applyToObject(below: ReadonlyMap<string, ChangeNode>, object: JsonObject): Json {
+  const after = { ...object };
+  for (const [name, node] of below) {
+    const value = applyNode(node, Object.hasOwn(object, name) ? object[name] : undefined);
+    if (value === undefined) delete after[name];
+    else put(after, name, value);
   }
-  return made;
+  return after;
 }
 
-/** A member may be called __proto__, which an assignment would take for something else. */
-function put(object: JsonObject, name: string, value: Json): void {
-  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
-}
-
-interface ListPlace {
-  readonly start: number;
-  readonly end: number;
-  readonly place: Place;
-  readonly stretch: boolean;
-}
-
-function inList(below: ReadonlyMap<string, Place>, list: readonly Json[]): Json {
-  const places = [...below].map(([name, place]) => listPlace(name, place, list.length));
-  places.sort((a, b) => a.start - b.start || a.end - b.end);
-  const made: Json[] = [];
+function applyToList(below: ReadonlyMap<string, ChangeNode>, list: readonly Json[]): Json {
+  const ranges = [...below].map(([name, node]) => rangeOf(name, node, list.length));
+  ranges.sort((a, b) => a.start - b.start || a.end - b.end);
+  const after: Json[] = [];
   let at = 0;
-  for (const { start, end, place, stretch } of places) {
-    if (start < at) refuse(place.path, 'it overlaps with another');
-    while (at < start) made.push(list[at++]!);
-    if (stretch) for (const value of replaced(place, list, start, end)) made.push(value);
-    else made.push(inside(place.below!, list[start]));
+  for (const { start, end, node, isRange } of ranges) {
+    if (start < at) refuse(node.path, 'it overlaps with another change');
+    while (at < start) after.push(list[at++]!);
+    if (isRange) for (const value of replacement(node, list.slice(start, end))) after.push(value);
+    else after.push(applyBelow(node.below!, list[start]));
     at = end;
   }
-  while (at < list.length) made.push(list[at++]!);
-  return made;
+  while (at < list.length) after.push(list[at++]!);
+  return after;
 }
 
-function listPlace(name: string, place: Place, length: number): ListPlace {
+/** The elements that a step of a path means: `3`, or `3:5`. */
+function rangeOf(name: string, node: ChangeNode, length: number) {
   const [, first, last] = /^(0|[1-9]\d{0,15})(?::(0|[1-9]\d{0,15}))?$/.exec(name) ?? [];
-  const stretch = last !== undefined;
+  const isRange = last !== undefined;
   const start = Number(first ?? Number.NaN);
-  const end = stretch ? Number(last) : start + 1;
-  if (!(start <= end && end <= length)) refuse(place.path, `the list has ${length} elements`);
-  if (!stretch && place.change) refuse(place.path, 'elements are replaced as a stretch, such as 3:4');
-  return { start, end, place, stretch };
+  const end = isRange ? Number(last) : start + 1;
+  if (!(start <= end && end <= length)) refuse(node.path, `the list has ${length} elements`);
+  if (!isRange && node.change) refuse(node.path, 'an element is replaced by a range, such as 3:4');
+  return { start, end, node, isRange };
 }
 
-function replaced({ path, change, below }: Place, list: readonly Json[], start: number, end: number): Json[] {
-  if (!change || below) refuse(path, 'a stretch of a list is replaced as a whole');
-  if (!Array.isArray(change.before) || !Array.isArray(change.after)) {
-    refuse(path, 'a stretch of a list has lists before and after');
-  }
-  if (!sameJson(change.before, list.slice(start, end))) {
-    refuse(path, 'what is there is not what it says was there before');
-  }
+function replacement({ path, change, below }: ChangeNode, current: Json[]): Json[] {
+  if (!change || below) refuse(path, 'a range of a list is replaced as a whole');
+  if (!Array.isArray(change.before) || !Array.isArray(change.after))
+    refuse(path, '`before` and `after` of a range must be lists');
+  if (!sameJson(change.before, current)) refuse(path, '`before` differs from the current value');
   return change.after;
 }

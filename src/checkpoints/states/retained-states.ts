@@ -1,25 +1,24 @@
-/** The states that were last stored or loaded, so that the next one is compared with memory and not with the database. */
+/** Cache of the states stored or loaded last: the next state is compared with memory, not with the database. */
 import { RuntimePart } from '../../engine/index.js';
 import { type State, sizeOf } from './snapshot-state.js';
 
-/** Characters of JSON in all that is retained. What a caller still holds is shared with it, so it is mostly less. */
+/** In characters of JSON. States share values with their callers, so they mostly take less memory. */
 const MAX_SIZE = 64 * 1024 * 1024;
 const MAX_STATES = 1000;
 
 interface Retained {
-  /** Its execution. */
   readonly owner: string;
   readonly state: State;
 }
 
 export class RetainedStates {
-  /** The one that was asked for last stands last. */
+  /** Least recently used first. */
   readonly #states = new Map<string, Retained>();
-  /** By execution, the checkpoint that was added last. */
+  /** By execution, the checkpoint added last. */
   readonly #last = new Map<string, string>();
   #size = 0;
 
-  /** Where an execution most likely stands; whoever relies on it has to look. */
+  /** Probably the current checkpoint of the execution: a hint, to be verified. */
   lastOf(tenant: string, execution_id: string): string | undefined {
     return this.#last.get(nameOf(tenant, execution_id));
   }
@@ -28,11 +27,7 @@ export class RetainedStates {
     const name = nameOf(tenant, execution_id);
     this.#last.delete(name);
     this.#last.set(name, checkpoint_id);
-    if (this.#last.size <= MAX_STATES) return;
-    for (const oldest of this.#last.keys()) {
-      this.#last.delete(oldest);
-      break;
-    }
+    if (this.#last.size > MAX_STATES) this.#last.delete(this.#last.keys().next().value!);
   }
 
   get(tenant: string, checkpoint_id: string): State | undefined {
@@ -47,7 +42,7 @@ export class RetainedStates {
 
   set(
     tenant: string,
-    { checkpoint_id, execution_id }: { readonly checkpoint_id: string; readonly execution_id: string },
+    { checkpoint_id, execution_id }: { checkpoint_id: string; execution_id: string },
     state: State,
   ): void {
     const name = nameOf(tenant, checkpoint_id);
@@ -66,7 +61,7 @@ export class RetainedStates {
     this.#drop(nameOf(tenant, checkpoint_id));
   }
 
-  /** What was deleted stays in no memory either. */
+  /** Deleted content must not stay in memory. */
   forgetExecutions(tenant: string, execution_ids: readonly string[]): void {
     const owners = new Set(execution_ids.map((execution_id) => nameOf(tenant, execution_id)));
     for (const [name, { owner }] of this.#states) if (owners.has(owner)) this.#drop(name);

@@ -1,4 +1,4 @@
-/** How one list becomes another: the stretches to replace. Myers' greedy comparison, bounded, so that it never takes long. */
+/** Compares two lists: Myers' greedy algorithm with a bound on its steps. */
 
 /** Elements `start` to before `end` of the old list are replaced by `from` to before `to` of the new one. */
 export interface Hunk {
@@ -8,7 +8,7 @@ export interface Hunk {
   readonly to: number;
 }
 
-/** Beyond so many single steps, what lies between the common start and end counts as replaced. */
+/** With more insertions and removals, everything between the common start and end counts as replaced. */
 const MAX_STEPS = 128;
 
 export function diffSequences(
@@ -28,13 +28,13 @@ export function diffSequences(
   const whole = [{ start: head, end: oldEnd, from: head, to: newEnd }];
   if (head === oldEnd || head === newEnd) return whole;
   if (oldEnd !== newEnd) return search(head, oldEnd, newEnd, same, MAX_STEPS) ?? whole;
-  // Edits in place are the common case. A window that moved on looks like many of them, and is fewer steps.
+  // Edits in place are the common case. A window that moved on looks like many of them, but takes fewer steps.
   const edits = inPlace(head, oldEnd, same);
   const edited = edits.reduce((count, { start, end }) => count + end - start, 0);
   return search(head, oldEnd, newEnd, same, Math.min(edited - 1, MAX_STEPS)) ?? edits;
 }
 
-/** Of lists of one length: each run of elements that differ. */
+/** For lists of equal length: each run of elements that differ. */
 function inPlace(head: number, end: number, same: (a: number, b: number) => boolean): Hunk[] {
   const hunks: Hunk[] = [];
   for (let i = head; i < end; i++) {
@@ -61,47 +61,41 @@ function search(
   for (let steps = 0; steps <= maxSteps; steps++) {
     trail.push(furthest.slice());
     for (let k = -steps; k <= steps; k += 2) {
-      const down = k === -steps || (k !== steps && furthest[offset + k - 1]! < furthest[offset + k + 1]!);
+      const down = isDown(furthest, k, steps);
       let x = down ? furthest[offset + k + 1]! : furthest[offset + k - 1]! + 1;
       while (x < n && x - k < m && x - k >= 0 && same(head + x, head + x - k)) x++;
       furthest[offset + k] = x;
-      if (x >= n && x - k >= m) return walkBack(trail, steps, n, m, head, offset);
+      if (x >= n && x - k >= m) return walkBack(trail, n, m, head);
     }
   }
   return undefined;
 }
 
-/** From the end, the single steps that led there, joined to stretches. */
-function walkBack(
-  trail: readonly Int32Array[],
-  steps: number,
-  n: number,
-  m: number,
-  head: number,
-  offset: number,
-): Hunk[] {
+/** Whether the best path to diagonal `k` ends with an insertion; `furthest` has its middle at diagonal 0. */
+function isDown(furthest: Int32Array, k: number, steps: number): boolean {
+  const middle = furthest.length >> 1;
+  return k === -steps || (k !== steps && furthest[middle + k - 1]! < furthest[middle + k + 1]!);
+}
+
+/** Collects the single steps from the end, and joins adjacent ones. */
+function walkBack(trail: readonly Int32Array[], n: number, m: number, head: number): Hunk[] {
   const hunks: { start: number; end: number; from: number; to: number }[] = [];
   let x = n;
   let y = m;
-  for (let d = steps; d > 0; d--) {
-    const before = trail[d]!;
-    const k = x - y;
-    const down = k === -d || (k !== d && before[offset + k - 1]! < before[offset + k + 1]!);
-    const fromK = down ? k + 1 : k - 1;
-    const fromX = before[offset + fromK]!;
-    const fromY = fromX - fromK;
-    // The step itself: one element put in, or one taken out; what follows it is common.
-    const start = head + fromX;
-    const from = head + fromY;
+  for (let steps = trail.length - 1; steps > 0; steps--) {
+    const furthest = trail[steps]!;
+    const down = isDown(furthest, x - y, steps);
+    const k = down ? x - y + 1 : x - y - 1;
+    x = furthest[(furthest.length >> 1) + k]!;
+    y = x - k;
+    // The step inserts or removes one element; the elements behind it are common.
+    const start = head + x;
+    const from = head + y;
     const end = down ? start : start + 1;
     const to = down ? from + 1 : from;
     const next = hunks.at(-1);
-    if (next && next.start === end && next.from === to) {
-      next.start = start;
-      next.from = from;
-    } else hunks.push({ start, end, from, to });
-    x = fromX;
-    y = fromY;
+    if (next && next.start === end && next.from === to) Object.assign(next, { start, from });
+    else hunks.push({ start, end, from, to });
   }
   return hunks.reverse();
 }

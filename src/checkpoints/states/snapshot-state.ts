@@ -1,7 +1,7 @@
-/** A snapshot as a stored state: checked where it differs from the one retained, and put together again. */
+/** Snapshots as stored states: compared with the state before, validated where they differ, and assembled again. */
 import { z } from 'zod';
 import { anyId, type Json, type JsonObject, jsonFault } from '../../kernel/contract.js';
-import { atOnce, CairnError, describeIssues, invalid, keep, type Steps } from '../../kernel/index.js';
+import { atOnce, CairnError, describeIssues, invalid, isObject, keep, type Steps } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import {
   MAX_ENTRIES,
@@ -17,56 +17,39 @@ import {
 } from '../checkpoints/model.js';
 import { assemble, type StoredPart } from './assembly.js';
 import { SentThoughts, wholeThoughts } from './implied-children.js';
-import { type Edit, Editing, itself, type ListNode, type ObjectNode, ROOTS, type Stamp } from './parts.js';
+import { updateList, updateObject } from './node-updates.js';
+import { type Edit, EditBuilder, identity, type ListNode, type ObjectNode, ROOTS, type Stamp } from './parts.js';
 import { toolCallIds } from './tool-call-ids.js';
-import { updateList, updateObject } from './tree.js';
 
-type ListName = 'thoughts' | 'tool_calls' | 'messages' | 'memory' | 'pending';
+const LISTS = ['thoughts', 'tool_calls', 'messages', 'memory', 'pending'] as const;
+type ListName = (typeof LISTS)[number];
 
-/** The state of a checkpoint, as it is retained. */
 export interface State extends Readonly<Record<ListName, ListNode>> {
   readonly variables: ObjectNode;
-  /** What is in no list. */
+  /** Members outside of the lists. */
   readonly rest: Rest;
 }
 
 export interface Rest {
   readonly current_step_id?: string | undefined;
   readonly last_tool_call_id?: string | undefined;
-  /** Whether there is a list of memory at all. */
+  /** Whether the snapshot has a `memory` list. */
   readonly memory: boolean;
-  /** Members around the lists that Cairn does not know. */
+  /** Unknown members beside the lists. */
   readonly others?: Others | undefined;
 }
 
-/** By the part of the snapshot that they are in. */
+/** By the part of the snapshot. */
 type Others = Partial<Record<'snapshot' | 'thought_chain' | 'context' | 'tool_state', JsonObject>>;
 
-const noList = (id: number): ListNode => ({ kind: 'list', id, value: [], runs: [], ref: null, size: 0 });
-
-export const emptyState: State = {
-  thoughts: noList(ROOTS.thoughts),
-  tool_calls: noList(ROOTS.tool_calls),
-  messages: noList(ROOTS.messages),
-  memory: noList(ROOTS.memory),
-  pending: noList(ROOTS.pending),
-  variables: { kind: 'object', id: ROOTS.variables, value: {}, members: new Map(), ref: null, size: 0 },
-  rest: { memory: false },
-};
-
-/** From stored parts. With `retained`, so that a snapshot can be compared with it. */
+/** With `retained`, a snapshot can be compared with the state. */
 export function stateOf(parts: readonly StoredPart[], rest: Rest, retained: boolean): State {
   const { list, object } = assemble(parts, retained);
-  return {
-    thoughts: list(ROOTS.thoughts),
-    tool_calls: list(ROOTS.tool_calls),
-    messages: list(ROOTS.messages),
-    memory: list(ROOTS.memory),
-    pending: list(ROOTS.pending),
-    variables: object(ROOTS.variables),
-    rest,
-  };
+  const lists = Object.fromEntries(LISTS.map((name) => [name, list(ROOTS[name])])) as Record<ListName, ListNode>;
+  return { ...lists, variables: object(ROOTS.variables), rest };
 }
+
+export const emptyState: State = stateOf([], { memory: false }, true);
 
 export function snapshotOf(state: State): Snapshot {
   const { current_step_id, last_tool_call_id, memory, others } = state.rest;
@@ -92,14 +75,9 @@ export function snapshotOf(state: State): Snapshot {
   };
 }
 
-/** Characters of JSON text in it. */
+/** Characters of JSON text. */
 export const sizeOf = (state: State): number =>
-  state.thoughts.size +
-  state.tool_calls.size +
-  state.messages.size +
-  state.memory.size +
-  state.pending.size +
-  state.variables.size +
+  LISTS.reduce((sum, name) => sum + state[name].size, state.variables.size) +
   (state.rest.others === undefined ? 0 : canonical(state.rest.others as Json).length);
 
 const someList = z.custom<unknown[]>(Array.isArray, 'Invalid input: expected array');
@@ -108,10 +86,7 @@ const parts = {
   context: open(
     z.strictObject({
       messages: someList,
-      variables: z.custom<JsonObject>(
-        (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-        'Invalid input: expected object',
-      ),
+      variables: z.custom<JsonObject>(isObject, 'Invalid input: expected object'),
       memory: someList.optional(),
     }),
   ),
@@ -121,9 +96,9 @@ const frame = open(z.strictObject(parts));
 
 export interface NextState extends Edit {
   readonly state: State;
-  /** To be filled in before the edit is stored. */
+  /** Filled in before the edit is stored. */
   readonly stamp: Stamp;
-  /** Members that Cairn does not know, of what differs from the state before: what they are, and a place of each. */
+  /** Unknown members in changed values: part and name, and an error that names a place. */
   readonly unknown: ReadonlyMap<string, string>;
 }
 
@@ -136,7 +111,7 @@ const openElementOf = {
   pending: anyId,
 };
 
-/** Of everything in a snapshot the members that Cairn does not know, as `NextState` names them. */
+/** All unknown members of a state, named as in `NextState`. */
 export function unknownIn(state: State): Set<string> {
   const found = new Set<string>();
   for (const [part, others] of Object.entries(state.rest.others ?? {}))
@@ -147,8 +122,8 @@ export function unknownIn(state: State): Set<string> {
   return found;
 }
 
-/** Notes them, each with the first place that has it. */
-class Unknown extends Map<string, string> {
+/** Unknown members, each with the first place that has it. */
+class UnknownMembers extends Map<string, string> {
   note(part: string, others: JsonObject | undefined, place: () => string): void {
     for (const name of Object.keys(others ?? {})) {
       const known = `${part} ${name}`;
@@ -157,7 +132,7 @@ class Unknown extends Map<string, string> {
   }
 }
 
-function othersOf(framed: z.output<typeof frame>, unknown: Unknown): Others | undefined {
+function othersOf(framed: z.output<typeof frame>, unknown: UnknownMembers): Others | undefined {
   const others: Others = {};
   const take = (part: keyof Others, schema: z.ZodObject, value: object) => {
     const found = unknownMembers(schema, value);
@@ -170,25 +145,25 @@ function othersOf(framed: z.output<typeof frame>, unknown: Unknown): Others | un
   return Object.keys(others).length === 0 ? undefined : others;
 }
 
-/** What a snapshot that was sent makes of the state before it. Refuses what is no snapshot, naming the field. */
+/** Compares a sent snapshot with the state before it. Refuses an invalid snapshot, naming the field. */
 export const nextState = (before: State, sent: unknown): NextState => atOnce(nextSteps(before, sent));
 
-/** The same in steps, an element each: nobody may alter the snapshot between them. */
+/** The same in steps of one element: the snapshot must not be altered between them. */
 export function* nextSteps(before: State, sent: unknown): Steps<NextState> {
   const framed = frame.safeParse(sent);
   if (!framed.success) throw refusal(framed.error, 'snapshot');
   const { thought_chain, context, tool_state } = framed.data;
-  const editing = new Editing();
-  const unknown = new Unknown();
+  const edit = new EditBuilder();
+  const unknown = new UnknownMembers();
   const nextOf = (name: ListName, path: string, elements: readonly unknown[]) =>
-    nextList({ editing, before, unknown }, name, path, elements);
+    nextList({ edit, before, unknown }, name, path, elements);
   const state: State = {
     thoughts: yield* nextOf('thoughts', 'snapshot.thought_chain.steps', thought_chain.steps),
     tool_calls: yield* nextOf('tool_calls', 'snapshot.tool_state.completed', tool_state.completed),
     messages: yield* nextOf('messages', 'snapshot.context.messages', context.messages),
     memory: yield* nextOf('memory', 'snapshot.context.memory', context.memory ?? []),
     pending: yield* nextOf('pending', 'snapshot.tool_state.pending', tool_state.pending),
-    variables: yield* nextVariables(editing, before.variables, context.variables),
+    variables: yield* nextVariables(edit, before.variables, context.variables),
     rest: {
       current_step_id: thought_chain.current_step_id,
       last_tool_call_id: tool_state.last_tool_call_id,
@@ -200,11 +175,17 @@ export function* nextSteps(before: State, sent: unknown): Steps<NextState> {
   if (size > MAX_STATE_BYTES) {
     throw new CairnError('TOO_LARGE', `the snapshot is ${size} characters of JSON, the limit is ${MAX_STATE_BYTES}`);
   }
-  return { state, stamp: editing.stamp, added: editing.added, ended: editing.ended, unknown };
+  return { state, stamp: edit.stamp, added: edit.added, ended: edit.ended, unknown };
+}
+
+interface Comparison {
+  readonly edit: EditBuilder;
+  readonly before: State;
+  readonly unknown: UnknownMembers;
 }
 
 function* nextList(
-  { editing, before, unknown }: { readonly editing: Editing; readonly before: State; readonly unknown: Unknown },
+  { edit, before, unknown }: Comparison,
   name: ListName,
   path: string,
   elements: readonly unknown[],
@@ -212,7 +193,7 @@ function* nextList(
   if (elements.length > MAX_ENTRIES) {
     throw invalid(`${path} has ${elements.length} entries, the limit is ${MAX_ENTRIES}`);
   }
-  editing.check = (element) => {
+  edit.check = (element) => {
     const place = () => `${path}[${elements.findIndex((each) => Object.is(each, element))}]`;
     const parsed = openElementOf[name].safeParse(element);
     if (!parsed.success) throw refusal(parsed.error, place());
@@ -220,43 +201,41 @@ function* nextList(
   };
   const node =
     name === 'thoughts'
-      ? yield* nextThoughts(editing, before.thoughts, elements)
-      : yield* updateList(editing, before[name], elements);
-  if (node !== before[name]) refuseTwice(name, path, node);
+      ? yield* nextThoughts(edit, before.thoughts, elements)
+      : yield* updateList(edit, before[name], elements);
+  if (node !== before[name]) refuseDuplicates(name, path, node);
   return node;
 }
 
-function* nextThoughts(editing: Editing, before: ListNode, elements: readonly unknown[]): Steps<ListNode> {
+function* nextThoughts(edit: EditBuilder, before: ListNode, elements: readonly unknown[]): Steps<ListNode> {
   const sent = new SentThoughts(elements);
-  editing.stored = (kept) => sent.stored(kept);
-  const node = yield* updateList(editing, before, elements, (stored, each) => sent.same(stored, each));
-  editing.stored = itself;
+  edit.stored = (kept) => sent.stored(kept);
+  const node = yield* updateList(edit, before, elements, (stored, each) => sent.same(stored, each));
+  edit.stored = identity;
   return node;
 }
 
-/** Thoughts and tool calls are found by their ids. */
-function refuseTwice(name: ListName, path: string, node: ListNode): void {
+/** Ids of thoughts and of tool calls must be unique: the tables are keyed by them. */
+function refuseDuplicates(name: ListName, path: string, node: ListNode): void {
   if (name !== 'thoughts' && name !== 'tool_calls') return;
   const ids =
     name === 'thoughts'
       ? node.value.map((each) => (each as { id: string }).id)
       : toolCallIds(node.value as unknown as ToolCall[]);
   const seen = new Set<string>();
-  const twice = ids.find((id) => seen.size === seen.add(id).size);
-  if (twice === undefined) return;
-  throw invalid(`${path} has two entries with the id ${twice}: each needs its own`);
+  const duplicate = ids.find((id) => seen.size === seen.add(id).size);
+  if (duplicate !== undefined) throw invalid(`${path} has two entries with the id ${duplicate}: ids must be unique`);
 }
 
-function* nextVariables(editing: Editing, before: ObjectNode, variables: JsonObject): Steps<ObjectNode> {
-  editing.check = (value, depth) => {
-    // Two levels above every variable, and those that the comparison went down.
+function* nextVariables(edit: EditBuilder, before: ObjectNode, variables: JsonObject): Steps<ObjectNode> {
+  edit.check = (value, depth) => {
+    // Nesting depth: two levels above the variables, and those below at which the comparison is.
     const fault = jsonFault(value, depth + 2);
     if (fault) throw invalid(`snapshot.context.variables: ${fault}`);
   };
-  return yield* updateObject(editing, before, variables);
+  return yield* updateObject(edit, before, variables);
 }
 
-/** As other refusals of input, with the place in the snapshot before the field. */
 function refusal(error: z.ZodError, path: string): CairnError {
   const errors = describeIssues(error, path);
   return invalid(errors[0]!, { errors });

@@ -1,17 +1,14 @@
-/** Thoughts as they are found: each by the checkpoint that introduced it, and as long as its execution is there. */
-import type { Tx } from '../../driver/index.js';
+/** Search documents of thoughts: each under the checkpoint that introduced it, until its execution is deleted. */
 import { executionHolder } from '../../engine/sql.js';
-import { insertDocs, type Measured, measure, type NewDoc, PLAIN_DOC } from '../../index/sql.js';
-import type { JsonObject } from '../../kernel/contract.js';
+import { type Measured, measure, type NewDoc, PLAIN_DOC } from '../../index/sql.js';
 import type { Thought } from '../checkpoints/model.js';
 
-/** A character that no id has; the triggers of search_docs name it as well. */
+/** A character that no id contains; the triggers in schema.ts use it too. */
 const THOUGHT_MARK = '\u001f';
 
-/** The content_id of a thought: by the checkpoint that brought it, which is another one once that is pruned. */
+/** The content_id of a thought; pruning its checkpoint moves it to another one. */
 export const thoughtContent = (checkpoint_id: string, id: string): string => `${checkpoint_id}${THOUGHT_MARK}${id}`;
 
-/** A content_id of a thought as checkpoint and id. */
 export function thoughtOf(content_id: string): [checkpoint_id: string, id: string] {
   const at = content_id.indexOf(THOUGHT_MARK);
   return at < 0 ? ['', ''] : [content_id.slice(0, at), content_id.slice(at + 1)];
@@ -23,30 +20,12 @@ export interface ThinkingExecution {
   readonly trajectory_id: string | null;
 }
 
-/** What bodies of thoughts say: measured before, as far as it was known that they come. */
-export interface ThoughtMeasures {
-  of(body: string): Measured;
-}
-
-export interface NewThought {
-  readonly checkpoint_id: string;
-  readonly body: string;
-}
-
-export const insertThoughtDocs = (
-  tx: Tx,
-  execution: ThinkingExecution,
-  thoughts: readonly NewThought[],
-  measures: ThoughtMeasures,
-): Promise<void> =>
-  insertDocs(
-    tx,
-    thoughts.map((one) => thoughtDoc(execution, one, measures.of(one.body))),
-  );
+/** The index measures of a thought's body. */
+export type ThoughtMeasures = (body: string) => Measured;
 
 export function thoughtDoc(
   { execution_id, agent_id, trajectory_id }: ThinkingExecution,
-  { checkpoint_id, body }: NewThought,
+  { checkpoint_id, body }: { readonly checkpoint_id: string; readonly body: string },
   measured: Measured,
 ): NewDoc {
   const thought = JSON.parse(body) as Thought;
@@ -66,12 +45,7 @@ export function thoughtDoc(
   };
 }
 
-/** What a thought says, as it is stored. */
 export function measureThought(index_key: string, body: string): Measured {
-  const { content, reasoning, metadata } = JSON.parse(body) as {
-    content: string;
-    reasoning?: string;
-    metadata?: JsonObject;
-  };
+  const { content, reasoning, metadata } = JSON.parse(body) as Thought;
   return measure(index_key, { content, more: [reasoning], metadata });
 }

@@ -1,10 +1,7 @@
-/** The ids of tool calls: their own, or derived from what they are, so that they are the same in every store. */
+/** Ids of tool calls: their own, or derived from their content, so that they are the same in every store. */
 import type { ToolCall } from '../checkpoints/model.js';
 
-/**
- * In the order of the list. One without an id is known by its tool and time; of several with the same two, the second
- * has #2 behind that, the third #3.
- */
+/** A call without an id gets `tool@timestamp`; the second such call in the list gets the suffix #2, the third #3. */
 export function toolCallIds(completed: readonly Pick<ToolCall, 'id' | 'tool_id' | 'timestamp'>[]): string[] {
   const seen = new Map<string, number>();
   return completed.map(({ id, tool_id, timestamp }) => {
