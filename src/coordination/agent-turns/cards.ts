@@ -61,18 +61,17 @@ const entriesByCard: Sql = byDialect({
 });
 
 /** The tool.result cards in a box for these tool_call_ids. */
-export async function resultsIn(
+export const resultsIn = async (
   query: Query,
   box_id: string,
   tool_call_ids: readonly string[],
-): Promise<{ tool_call_id: string; card_id: string }[]> {
-  return query.all(
+): Promise<{ tool_call_id: string; card_id: string }[]> =>
+  query.all(
     sql`SELECT c.tool_call_id, c.card_id FROM cards c CROSS JOIN ${entriesByCard}
         WHERE c.tenant_id = ${TENANT} AND c.tool_call_id = ANY(${tool_call_ids})
           AND c.metadata ->> 'type' = 'tool.result'
           AND e.tenant_id = ${TENANT} AND e.card_id = c.card_id AND e.box_id = ${box_id} AND e.removed_revision IS NULL`,
   );
-}
 
 /** Ids of the cards of this type in a box, in order. */
 export async function cardsOfType(query: Query, box_id: string, type: string): Promise<string[]> {

@@ -19,6 +19,9 @@ import {
 const byId = { agent_turn_id: uuid };
 const held = { agent_turn_id: EXAMPLE_ID, turn_epoch: 1 };
 
+/** A step of an agent_turn by its holder. */
+const STEP = { ...PARTY_WRITE, output: agentTurn, example: held } as const;
+
 export const agent_turns = {
   list: operation({
     ...PARTY_READ,
@@ -64,13 +67,11 @@ export const agent_turns = {
     example: { worker_id: 'worker-1', profile_name: 'researcher' },
   }),
   renew: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/renew',
     input: z.strictObject({ ...heldTurn, lease_ms: turnLease.optional() }),
-    output: agentTurn,
     event: null,
     summary: 'Renew the lease of an agent_turn: a heartbeat of the worker.',
-    example: held,
   }),
   append: operation({
     method: 'POST',
@@ -84,38 +85,33 @@ export const agent_turns = {
     example: { ...held, cards: [{ content: 'I see.', metadata: { type: 'agent.thought', role: 'assistant' } }] },
   }),
   replace_box: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/replace_box',
     input: z.strictObject({
       ...heldTurn,
       box: z.enum(['context', 'output']),
       card_ids: cardIds.describe('The cards of the new box, in order'),
     }),
-    output: agentTurn,
     event: 'cairn.agent_turn.box_replaced',
     summary: 'Replace the context or output box, for example by a shorter one. The old box is kept.',
     example: { ...held, box: 'context', card_ids: ['card-1'] },
   }),
   suspend: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/suspend',
     input: z.strictObject({ ...heldTurn, lease_ms: turnLease.optional().describe('Default: 900,000') }),
-    output: agentTurn,
     event: 'cairn.agent_turn.suspended',
     summary: 'Suspend an agent_turn that waits for something, such as other agents.',
-    example: held,
   }),
   resume: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/resume',
     input: z.strictObject({ ...heldTurn, lease_ms: turnLease.optional() }),
-    output: agentTurn,
     event: 'cairn.agent_turn.resumed',
     summary: 'Resume a suspended agent_turn.',
-    example: held,
   }),
   complete: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/complete',
     input: z.strictObject({
       ...heldTurn,
@@ -124,16 +120,14 @@ export const agent_turns = {
       summary: text(20_000).optional(),
       artifact_ids: z.array(uuid).max(1000).optional().describe('Default: the artifacts of its trajectory'),
     }),
-    output: agentTurn,
     event: 'cairn.agent_turn.completed',
     summary: 'Complete an agent_turn with its deliverable, which becomes the last card of the output box.',
     example: { ...held, deliverable: 'It is 42.' },
   }),
   fail: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/fail',
     input: z.strictObject({ ...heldTurn, error: turnError }),
-    output: agentTurn,
     event: 'cairn.agent_turn.failed',
     summary: 'Fail an agent_turn with an error.',
     example: { ...held, error: { code: 'NO_SOURCE', message: 'No source was found.' } },

@@ -66,8 +66,7 @@ export async function complete(call: Call, input: In<'agent_turns.complete'>): P
       return deliver(work, turn, { deliverable, summary, result });
     },
     isSame: async ({ tx }, turn) => {
-      const { delegation_id } = turn;
-      const delegation = delegation_id === null ? null : await findDelegation(tx, delegation_id);
+      const delegation = turn.delegation_id === null ? null : await findDelegation(tx, turn.delegation_id);
       return (
         turn.status === 'completed' &&
         turn.summary === (summary ?? null) &&

@@ -105,10 +105,9 @@ const sameAgain = ({ turn, prompt }: View, last: StepRow): Hydrated => ({
 });
 
 async function viewNow(call: Call, input: In<'agent_turns.hydrate'>): Promise<View> {
-  const { driver, tenant } = call;
   try {
-    const now = driver.now();
-    const script = await driver.snapshot(tenant, (query) => scriptFor(call, query, input, now));
+    const now = call.driver.now();
+    const script = await call.driver.snapshot(call.tenant, (query) => scriptFor(call, query, input, now));
     return await renderApart(call, script);
   } catch (error) {
     // A stale guard is reported before any other error.
@@ -204,14 +203,13 @@ function asRecorded({ turn, prompt, content_hash }: View, step: StepRow): Hydrat
 
 /** A prompt contains the profile: a party other than the agent itself needs the right to read it. */
 async function refusePrompt(call: Call, turn: AgentTurnRow): Promise<void> {
-  const { agent_id } = call.caller;
-  if (agent_id === null || agent_id === turn.agent_id || turn.profile_box_id === null) return;
+  if (call.caller.agent_id === null || call.caller.agent_id === turn.agent_id || turn.profile_box_id === null) return;
   const box = await findBox(call.driver.at(call.tenant), turn.profile_box_id);
   const reader = await asPermitted(call, ['parties', reads('Card', 'named')], {});
   if (mayReadRecipe(reader, box?.agent_id ?? null)) return;
   throw new CairnError(
     'FORBIDDEN',
-    `agent ${agent_id} may not read this prompt: it contains profile "${turn.profile_name}", which needs the right to read all cards`,
+    `agent ${call.caller.agent_id} may not read this prompt: it contains profile "${turn.profile_name}", which needs the right to read all cards`,
     { rule: 'memory_access', memory_type: 'Card', need: 'read' },
   );
 }

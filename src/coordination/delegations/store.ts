@@ -164,9 +164,8 @@ const byTrajectory: Sql = byDialect({
 });
 
 /** Pending delegations of these trajectories, locked by ascending id. */
-export function lockOffersIn(tx: Tx, trajectory_ids: readonly string[]): Promise<DelegationRow[]> {
-  return tx.all<DelegationRow>(
+export const lockOffersIn = (tx: Tx, trajectory_ids: readonly string[]): Promise<DelegationRow[]> =>
+  tx.all<DelegationRow>(
     sql`SELECT ${COLUMNS} FROM ${byTrajectory} WHERE d.tenant_id = ${TENANT} AND d.trajectory_id = ANY(${trajectory_ids})
           AND d.status = 'Pending' ORDER BY d.delegation_id FOR UPDATE`,
   );
-}

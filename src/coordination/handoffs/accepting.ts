@@ -114,9 +114,8 @@ async function takeOver(work: Work, handoff: HandoffRow) {
 }
 
 export async function accept(call: Call, input: In<'handoffs.accept'>): Promise<Handoff> {
-  const { handoff_id } = input;
   let closed: readonly string[] = [];
-  await expireIfOverdue(call, handoff_id);
+  await expireIfOverdue(call, input.handoff_id);
   const answer = await change(call, {
     input,
     work: async (work) => {
@@ -128,7 +127,7 @@ export async function accept(call: Call, input: In<'handoffs.accept'>): Promise<
       closed = closed_scope_ids;
       return toHandoff(accepted, work.now);
     },
-    remember: () => handoff_id,
+    remember: () => input.handoff_id,
     again: (query, kept) => readHandoff(call, query, kept as string),
   });
   if (closed.length > 0) startErasure(call, closed.map(scopeHolder));

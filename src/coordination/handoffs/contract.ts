@@ -16,6 +16,9 @@ import { handoff, handoffStatus, hints } from './model.js';
 
 const byId = { handoff_id: uuid };
 
+/** A step of a handoff by one of its parties. */
+const STEP = { ...PARTY_WRITE, output: handoff, example: { handoff_id: EXAMPLE_ID } } as const;
+
 export const handoffs = {
   create: operation({
     method: 'POST',
@@ -64,30 +67,24 @@ export const handoffs = {
     example: {},
   }),
   accept: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/api/v1/handoffs/{handoff_id}/accept',
     input: z.strictObject({ ...byId, agent_id: actingAgent }),
-    output: handoff,
     event: 'cairn.handoff.accepted',
     summary: 'Take over a trajectory: its former owner can no longer write in it.',
-    example: { handoff_id: EXAMPLE_ID },
   }),
   reject: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/api/v1/handoffs/{handoff_id}/reject',
     input: z.strictObject({ ...byId, agent_id: actingAgent, reason: reason.optional() }),
-    output: handoff,
     event: 'cairn.handoff.rejected',
     summary: 'Reject a handoff: the trajectory keeps its owner.',
-    example: { handoff_id: EXAMPLE_ID },
   }),
   complete: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/api/v1/handoffs/{handoff_id}/complete',
     input: z.strictObject({ ...byId, agent_id: actingAgent }),
-    output: handoff,
     event: 'cairn.handoff.completed',
     summary: 'Confirm that the receiver has taken over.',
-    example: { handoff_id: EXAMPLE_ID },
   }),
 };

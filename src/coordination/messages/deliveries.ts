@@ -92,20 +92,19 @@ export function openLanes(query: Query, mailbox: string, now: number, limit: num
 }
 
 /** Open deliveries of a lane after a seq, in order. */
-export function openDeliveries(
+export const openDeliveries = (
   query: Query,
   { mailbox, lane }: Pick<Lane, 'mailbox' | 'lane'>,
   now: number,
   after: number,
   limit: number,
-): Promise<(Delivery & DeliveryLease)[]> {
-  return query.all(
+): Promise<(Delivery & DeliveryLease)[]> =>
+  query.all(
     sql`SELECT ${COLUMNS}, l.holder, l.expires_at AS leased_until
         FROM ${OPEN} ${withLease(mailbox, sql`d.seq`)}
         WHERE ${waits(mailbox)} AND d.lane = ${lane} AND ${lives(now)} AND d.seq > ${after}
         ORDER BY d.seq LIMIT ${limit}`,
   );
-}
 
 const leasesTable: Table = {
   name: 'leases',
@@ -144,11 +143,10 @@ export async function takeDeliveries(
   // Grouped by new value: most were never delivered before, so there is one statement per mailbox.
   const groups = new Map<string, { mailbox: string; delivered_to: string | null; ids: string[] }>();
   for (const one of chosen) {
-    const { mailbox, message_id } = one;
     const delivered_to = deliveredTo(one, agent_id);
-    const key = JSON.stringify([mailbox, delivered_to]);
-    const group = groups.get(key) ?? { mailbox, delivered_to, ids: [] };
-    group.ids.push(message_id);
+    const key = JSON.stringify([one.mailbox, delivered_to]);
+    const group = groups.get(key) ?? { mailbox: one.mailbox, delivered_to, ids: [] };
+    group.ids.push(one.message_id);
     groups.set(key, group);
   }
   const got = new Set<string>();

@@ -241,13 +241,12 @@ export async function list(call: Call, input: In<'messages.list'>): Promise<Out<
 }
 
 export async function acknowledge(call: Call, input: In<'messages.acknowledge'>): Promise<Message> {
-  const { message_id } = input;
   const agent_id = agentOf(call, input.agent_id, 'agent_id') ?? null;
   return change<Message>(call, {
     input,
-    work: (work) => acknowledgeIn(work, message_id, agent_id),
+    work: (work) => acknowledgeIn(work, input.message_id, agent_id),
     remember: () => null,
-    again: async (tx) => shown(tx, await readableRow(call, tx, message_id)),
+    again: async (tx) => shown(tx, await readableRow(call, tx, input.message_id)),
   });
 }
 
@@ -261,8 +260,7 @@ async function acknowledgeIn(work: Work, message_id: string, agent_id: string | 
       ? await onlyDelivery(tx, row)
       : ((await deliveryTo(tx, row, agent_id)) ?? (await refuseRecipient(work, row, agent_id)));
   if (delivery.acknowledged_at !== null) {
-    const message = `message ${message_id} is already acknowledged`;
-    throw new CairnError('STATE_CONFLICT', message, { status: 'acknowledged' });
+    throw new CairnError('STATE_CONFLICT', `message ${message_id} is already acknowledged`, { status: 'acknowledged' });
   }
   const by = agent_id ?? row.to_agent_id;
   await acknowledgeDelivery(tx, delivery, by, now);
@@ -302,11 +300,10 @@ async function deliveryTo(tx: Tx, row: MessageRow, agent_id: string): Promise<De
 
 /** To an agent that may not read it, a message does not exist. */
 async function refuseRecipient({ call, tx }: Work, row: MessageRow, agent_id: string): Promise<never> {
-  const { message_id } = row;
-  if (!(await isReadable(call, tx, row))) throw noMessage(call, message_id);
+  if (!(await isReadable(call, tx, row))) throw noMessage(call, row.message_id);
   throw new CairnError(
     'FORBIDDEN',
-    `message ${message_id} was not delivered to agent ${agent_id}: only its receiver acknowledges it`,
+    `message ${row.message_id} was not delivered to agent ${agent_id}: only its receiver acknowledges it`,
     { rule: 'message_recipient' },
   );
 }

@@ -50,8 +50,7 @@ async function dispatchAll(
   source: Source,
   bounds: Bounds,
 ): Promise<Dispatched[]> {
-  const { operation } = work.call;
-  const author = operation.slice(operation.indexOf('.') + 1);
+  const author = work.call.operation.slice(work.call.operation.indexOf('.') + 1);
   // Lock order: agents first, by id.
   const reused = tasks.flatMap(({ task }) => (task.target_strategy === 'reuse' ? (task.target_ref ?? []) : []));
   for (const agent_id of reused.sort()) await lockAgent(work.tx, agent_id);

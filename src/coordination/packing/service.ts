@@ -60,9 +60,8 @@ export function preparePacking(
 
 /** Opens the boxes, in this order; refuses boxes and cards that the agent may not read. */
 export async function visibleBoxes(work: Work, box_ids: readonly string[]): Promise<BoxRow[]> {
-  const { call, tx } = work;
   if (box_ids.length === 0) return [];
-  const boxes = await openBoxes(call, tx, box_ids);
+  const boxes = await openBoxes(work.call, work.tx, box_ids);
   const total = boxes.reduce((sum, { length }) => sum + length, 0);
   if (total > MAX_CONTEXT_CARDS) {
     const message = `the inherited boxes have ${total} cards, the limit of a context is ${MAX_CONTEXT_CARDS}`;
