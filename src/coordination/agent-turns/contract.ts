@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { makes, operation, reads } from '../../engine/contract.js';
 import { card, cardIds, cardInput, hydrated, promptFormat } from '../../facts/contract.js';
 import { anyId, pageInput, pageOutput, profileName, text, uuid } from '../../kernel/contract.js';
-import { EXAMPLE_ID, PARTY_READ, PARTY_WRITE } from '../party-operations.js';
+import { EXAMPLE_ID, READ, WRITE } from '../party-operations.js';
 import {
   agentTurn,
   agentTurnStatus,
@@ -20,11 +20,11 @@ const byId = { agent_turn_id: uuid };
 const held = { agent_turn_id: EXAMPLE_ID, turn_epoch: 1 };
 
 /** A step of an agent_turn by its holder. */
-const STEP = { ...PARTY_WRITE, output: agentTurn, example: held } as const;
+const STEP = { ...WRITE, output: agentTurn, example: held } as const;
 
 export const agent_turns = {
   list: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/projects/{project_id}/agent_turns',
     input: z.strictObject({
       agent_id: anyId.optional(),
@@ -41,7 +41,7 @@ export const agent_turns = {
     example: {},
   }),
   get: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}',
     input: z.strictObject({ ...byId, wait_ms: waitMs.optional().describe('How long to wait for its end. Default: 0') }),
     output: agentTurn,
@@ -50,7 +50,7 @@ export const agent_turns = {
     example: { agent_turn_id: EXAMPLE_ID },
   }),
   claim: operation({
-    ...PARTY_WRITE,
+    ...WRITE,
     path: '/projects/{project_id}/agent_turns/claim',
     input: z.strictObject({
       worker_id: workerId,
@@ -133,7 +133,7 @@ export const agent_turns = {
     example: { ...held, error: { code: 'NO_SOURCE', message: 'No source was found.' } },
   }),
   stop: operation({
-    ...PARTY_WRITE,
+    ...WRITE,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/stop',
     input: z.strictObject({ ...byId, reason: text(20_000).optional() }),
     output: agentTurn,
@@ -142,7 +142,7 @@ export const agent_turns = {
     example: { agent_turn_id: EXAMPLE_ID },
   }),
   hydrate: operation({
-    ...PARTY_WRITE,
+    ...WRITE,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/hydrate',
     input: z.strictObject({ ...heldTurn, format: promptFormat.optional() }),
     output: hydrated,
@@ -151,7 +151,7 @@ export const agent_turns = {
     example: { ...held, format: 'openai' },
   }),
   replay: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/replay',
     input: z.strictObject({
       ...byId,

@@ -5,6 +5,7 @@ import type { Json } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { findDelegation } from '../delegations/store.js';
+import { changeAndErase } from '../erasing-change.js';
 import {
   checkArtifactsReadable,
   deliver,
@@ -12,7 +13,7 @@ import {
   refuseUnknownArtifacts,
   summaryOf,
 } from './deliverable.js';
-import { changeAndErase, endTurns, lockForEnding, type TurnEnd } from './ending.js';
+import { endTurns, lockForEnding, type TurnEnd } from './ending.js';
 import type { AgentTurn } from './model.js';
 import { hasEnded } from './rules.js';
 import { heldTurn, openTurn, ownTurn, readTurn } from './service.js';

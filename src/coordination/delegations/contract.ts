@@ -3,21 +3,13 @@ import { z } from 'zod';
 import { operation, reads, writes } from '../../engine/contract.js';
 import { anyId, instant, jsonObject, pageInput, pageOutput, text, uuid } from '../../kernel/contract.js';
 import { handoverChoice } from '../handovers/model.js';
-import {
-  actingAgent,
-  agentOfKey,
-  EXAMPLE_ID,
-  newEntityId,
-  PARTY_READ,
-  PARTY_WRITE,
-  reason,
-} from '../party-operations.js';
+import { actingAgent, agentOfKey, EXAMPLE_ID, newEntityId, READ, reason, WRITE } from '../party-operations.js';
 import { delegation, delegationResult, delegationStatus } from './model.js';
 
 const byId = { delegation_id: uuid };
 
 /** A step of a delegation by one of its parties. */
-const STEP = { ...PARTY_WRITE, output: delegation, example: { delegation_id: EXAMPLE_ID } } as const;
+const STEP = { ...WRITE, output: delegation, example: { delegation_id: EXAMPLE_ID } } as const;
 
 export const delegations = {
   create: operation({
@@ -51,7 +43,7 @@ export const delegations = {
     },
   }),
   get: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/delegations/{delegation_id}',
     input: z.strictObject({
       ...byId,
@@ -63,7 +55,7 @@ export const delegations = {
     example: { delegation_id: EXAMPLE_ID },
   }),
   list: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/delegations',
     input: z.strictObject({
       from_agent_id: anyId.optional(),

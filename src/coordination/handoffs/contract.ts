@@ -3,21 +3,13 @@ import { z } from 'zod';
 import { operation, reads, writes } from '../../engine/contract.js';
 import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
 import { contextState } from '../../memory/contract.js';
-import {
-  actingAgent,
-  agentOfKey,
-  EXAMPLE_ID,
-  newEntityId,
-  PARTY_READ,
-  PARTY_WRITE,
-  reason,
-} from '../party-operations.js';
+import { actingAgent, agentOfKey, EXAMPLE_ID, newEntityId, READ, reason, WRITE } from '../party-operations.js';
 import { handoff, handoffStatus, hints } from './model.js';
 
 const byId = { handoff_id: uuid };
 
 /** A step of a handoff by one of its parties. */
-const STEP = { ...PARTY_WRITE, output: handoff, example: { handoff_id: EXAMPLE_ID } } as const;
+const STEP = { ...WRITE, output: handoff, example: { handoff_id: EXAMPLE_ID } } as const;
 
 export const handoffs = {
   create: operation({
@@ -45,7 +37,7 @@ export const handoffs = {
     example: { from_agent_id: 'planner-1', to_agent_id: 'reviewer-1', trajectory_id: EXAMPLE_ID, reason: 'Escalation' },
   }),
   get: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/handoffs/{handoff_id}',
     input: z.strictObject(byId),
     output: handoff,
@@ -53,7 +45,7 @@ export const handoffs = {
     example: { handoff_id: EXAMPLE_ID },
   }),
   list: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/handoffs',
     input: z.strictObject({
       from_agent_id: anyId.optional(),

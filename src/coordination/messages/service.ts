@@ -66,7 +66,7 @@ function shown(tx: Tx, row: MessageRow): Message {
 /** Answers a repeated send: the existing message, if the same agent sent the same request. */
 function sameMessage(tx: Tx, row: MessageRow, prepared: PreparedMessage, now: number): Message {
   if (isOver(row, now)) {
-    throw new CairnError('ENTITY_GONE', `message ${row.message_id} was deleted; ids are never reused`);
+    throw new CairnError('ENTITY_GONE', `message ${row.message_id} expired or was erased; ids are never reused`);
   }
   if (row.sent_hash === prepared.sent_hash && row.from_agent_id === prepared.from_agent_id) return shown(tx, row);
   throw new CairnError(
