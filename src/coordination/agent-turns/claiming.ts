@@ -43,6 +43,7 @@ export async function claim(call: Call, input: In<'agent_turns.claim'>): Promise
       throw error;
     });
   };
+  // Records expired leases first, so that their agent_turns can be claimed.
   const found = await waitForEnd(call, wakeKeys(wanted), input.wait_ms ?? 0, attempt);
   return { agent_turn: found ?? null };
 }

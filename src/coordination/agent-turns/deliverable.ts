@@ -1,4 +1,4 @@
-/** The deliverable of an agent_turn: checked against task.result_fields, appended to the output box as its last card. */
+/** The deliverable of an agent_turn: checked against task.result_fields, and the last card of the output box. */
 import { reads } from '../../engine/contract.js';
 import type { Call, Work } from '../../engine/index.js';
 import { checkDeliverable, type PreparedCard, prepareCard, resultFields } from '../../facts/index.js';

@@ -63,7 +63,7 @@ async function closureOf(tx: Tx, ids: readonly string[], status: Final): Promise
   return [...new Set([...ids, ...siblings, ...below])].sort();
 }
 
-/** Locks all that may end when these end so, agents first. Repeats if more was delegated before the locks were taken. */
+/** Locks all that may end when these end so, agents first. Repeats if more was delegated before it had the locks. */
 export async function lockForEnding(
   tx: Tx,
   ids: readonly string[],

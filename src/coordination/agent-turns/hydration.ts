@@ -135,7 +135,7 @@ export async function hydrate(call: Call, input: In<'agent_turns.hydrate'>): Pro
   }
 }
 
-/** Records a rendered prompt. If its boxes changed meanwhile: throws BoxesMoved if `retry`, else renders in the transaction. */
+/** Records a rendered prompt. If its boxes changed meanwhile, throws BoxesMoved (`retry`) or renders it again here. */
 async function record(call: Call, input: In<'agent_turns.hydrate'>, shown: View, retry: boolean): Promise<Hydrated> {
   const cards = recordsOf(call, shown.turn.agent_id, shown.prompt);
   return change(call, {
@@ -197,7 +197,7 @@ function asRecorded({ turn, prompt, content_hash }: View, step: StepRow): Hydrat
   if (content_hash === step.content_hash) return answer(turn, step, prompt);
   throw new CairnError(
     'STORAGE_FAILED',
-    `step ${step.step} of agent_turn ${turn.agent_turn_id} renders differently than recorded: its content was altered in the database`,
+    `step ${step.step} of agent_turn ${turn.agent_turn_id} renders differently than recorded: its content was altered`,
   );
 }
 
@@ -209,7 +209,7 @@ async function refusePrompt(call: Call, turn: AgentTurnRow): Promise<void> {
   if (mayReadRecipe(reader, box?.agent_id ?? null)) return;
   throw new CairnError(
     'FORBIDDEN',
-    `agent ${call.caller.agent_id} may not read this prompt: it contains profile "${turn.profile_name}", which needs the right to read all cards`,
+    `this prompt contains profile "${turn.profile_name}", which needs the right to read all cards`,
     { rule: 'memory_access', memory_type: 'Card', need: 'read' },
   );
 }

@@ -29,8 +29,8 @@ export const toAgentTurn = (project_id: string, row: AgentTurnView): AgentTurn =
 const COLUMNS: Sql = sql`t.agent_turn_id, t.agent_id, t.source_agent_id, t.parent_agent_turn_id, t.depth,
   t.profile_name, t.profile_box_id, t.profile_card_id, t.trajectory_id, t.scope_id, t.delegation_id, t.batch_id,
   t.task_index, t.channel_id, t.status, t.turn_epoch, t.attempts, t.max_attempts, t.worker_id, t.context_box_id,
-  t.output_box_id, t.record_box_id, t.replaced_box_ids, t.instruction_card_id, t.deliverable_card_id, t.result_status, t.summary,
-  t.error, t.forked_from, t.dispatched_at, t.claimed_at, t.created_at, t.updated_at, t.ended_at`;
+  t.output_box_id, t.record_box_id, t.replaced_box_ids, t.instruction_card_id, t.deliverable_card_id, t.result_status,
+  t.summary, t.error, t.forked_from, t.dispatched_at, t.claimed_at, t.created_at, t.updated_at, t.ended_at`;
 
 const VIEW: Sql = sql`SELECT ${COLUMNS},
   (SELECT l.expires_at FROM leases l WHERE l.tenant_id = t.tenant_id AND l.kind = 'agent_turn'

@@ -1,4 +1,4 @@
-/** Accepting a handoff: moves the trajectory, packs the giver's scope for the receiver and closes it, in one transaction. */
+/** Accepting a handoff: moves the trajectory, packs and closes the giver's scope, in one transaction. */
 import type { Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { appendEvent, type Call, type Work } from '../../engine/index.js';

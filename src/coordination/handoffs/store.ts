@@ -34,8 +34,8 @@ export const expired = ({ expires_at }: Pick<HandoffRow, 'expires_at'>) =>
   ({ status: 'Expired', updated_at: expires_at, ended_at: expires_at }) as const;
 
 const COLUMNS: Sql = sql`h.handoff_id, h.from_agent_id, h.to_agent_id, h.trajectory_id, h.scope_id, h.new_scope_id,
-  h.context_box_id, h.status, h.reason, h.rejection, h.body, h.context_snapshot, h.sent_hash, h.expires_at, h.created_at,
-  h.updated_at, h.accepted_at, h.ended_at`;
+  h.context_box_id, h.status, h.reason, h.rejection, h.body, h.context_snapshot, h.sent_hash, h.expires_at,
+  h.created_at, h.updated_at, h.accepted_at, h.ended_at`;
 
 export const insertHandoff = (tx: Tx, row: HandoffRow): Promise<void> =>
   tx.send(

@@ -62,7 +62,7 @@ export function toLock(row: LockRow, now: number): Lock {
   });
 }
 
-/** Joins the lease s of a lock l. LATERAL: PostgreSQL without statistics would otherwise read all leases for each lock. */
+/** Joins the lease s of a lock l. LATERAL: without statistics PostgreSQL would read all leases for each lock. */
 const ITS_LEASE: Sql = byDialect({
   sqlite: sql`LEFT JOIN leases s ON s.tenant_id = l.tenant_id AND s.kind = 'lock' AND s.subject_id = l.lock_id`,
   postgres: sql`LEFT JOIN LATERAL (SELECT x.expires_at, x.holder FROM leases x

@@ -1,7 +1,7 @@
 /**
  * Waiting for a lock: heartbeats, picking up a grant, leaving the queue on timeout or when the caller has gone. Several
- * calls may wait for one lock, since a client that lost its connection asks again: the last one owns the place, and only
- * that one gives it up.
+ * calls may wait for one lock, since a client that lost its connection asks again: the last one owns the place, and
+ * only that one gives it up.
  */
 import type { Tx } from '../../driver/index.js';
 import { type Call, forgetRequest, renewLease, writeGuarded } from '../../engine/index.js';
@@ -116,8 +116,8 @@ class Watch {
   }
 
   /**
-   * Schedules the next look for the end of the next lease ahead, and settles the queue if that is over. The first waiter
-   * does so at once, the others YIELD_MS later: by then the first waiter must be dead.
+   * Schedules the next look for the end of the next lease ahead, and settles the queue if that is over. The first
+   * waiter does so at once, the others YIELD_MS later: by then the first waiter must be dead.
    */
   async #lookAhead(row: LockRow): Promise<void> {
     const now = this.#call.driver.now();

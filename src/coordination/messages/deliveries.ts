@@ -34,7 +34,7 @@ const locking = (mailbox: string): Sql =>
     postgres: sql`pg_advisory_xact_lock(hashtextextended(t.tenant_id || ' mailbox ' || ${mailbox}, 0))`,
   });
 
-/** Serializes readers of a mailbox, so that each sees the leases of the others. Advisory: a mailbox has no row to lock. */
+/** Serializes readers of a mailbox, so that each sees the leases of the others. A mailbox has no row to lock. */
 export async function lockMailboxes(tx: Tx, mailboxes: readonly string[]): Promise<void> {
   for (const mailbox of [...mailboxes].sort()) {
     await tx.all(sql`SELECT ${locking(mailbox)} FROM tenants t WHERE t.tenant_id = ${TENANT}`);
@@ -72,7 +72,7 @@ const withLease = (mailbox: string, seq: Sql): Sql => {
   });
 };
 
-/** The lanes of a mailbox with open deliveries, most urgent first. A loose index scan: its cost does not depend on their length. */
+/** Lanes of a mailbox with open deliveries, most urgent first. A loose index scan: long lanes cost no more. */
 export function openLanes(query: Query, mailbox: string, now: number, limit: number): Promise<Lane[]> {
   const waiting = waits(mailbox);
   return query.all<Lane>(

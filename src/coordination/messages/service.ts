@@ -89,7 +89,7 @@ async function refuseUnreadable({ call, tx }: Work, input: In<'messages.send'>):
   }
 }
 
-/** Checks the entities that a message names; locks and returns its trajectory, so that it is not deleted concurrently. */
+/** Checks the entities that a message names. Locks its trajectory against a concurrent deletion; returns its id. */
 async function trajectoryOf(work: Work, input: In<'messages.send'>): Promise<string | null> {
   const { tx, now } = work;
   const { scope_id, artifact_ids = [] } = input;
@@ -104,7 +104,7 @@ async function trajectoryOf(work: Work, input: In<'messages.send'>): Promise<str
     if (scope && scope.trajectory_id !== trajectory_id) {
       throw new CairnError(
         'UNKNOWN_ENTITY',
-        `scope ${scope.scope_id} is not in trajectory ${trajectory_id}: give the trajectory of the scope, or only the scope`,
+        `scope ${scope.scope_id} is not in trajectory ${trajectory_id}: give its own trajectory, or only the scope`,
       );
     }
   }
@@ -282,8 +282,8 @@ async function onlyDelivery(tx: Tx, { message_id, recipients }: MessageRow): Pro
 }
 
 /**
- * The delivery that an agent may acknowledge: in its own mailbox, or one to its type that it had, even if another has it
- * now. A delivery that nobody had yet may be acknowledged by any agent of the type.
+ * The delivery that an agent may acknowledge: in its own mailbox, or one to its type that it had, even if another has
+ * it now. A delivery that nobody had yet may be acknowledged by any agent of the type.
  */
 async function deliveryTo(tx: Tx, row: MessageRow, agent_id: string): Promise<Delivery | undefined> {
   const { message_id, to_agent_type } = row;

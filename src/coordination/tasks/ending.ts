@@ -68,7 +68,7 @@ async function lockTasksBelow(tx: Tx, trajectory_id: string): Promise<LockedTask
   return locked;
 }
 
-/** Ends the tasks of locked trajectories, where none can start any more. Returns the holders whose content must be erased. */
+/** Ends the tasks of locked trajectories, where none can start any more. Returns the ended holders. */
 async function stopTasks(
   work: Work,
   trajectory_ids: readonly string[],
