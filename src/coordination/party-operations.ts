@@ -1,9 +1,9 @@
-/** Members that the operations of this module share: who may call them, inputs, an example id. */
+/** Members that the operations of this module share: access, inputs, an example id. */
 import { anyId, text } from '../kernel/contract.js';
 
-/** A read or write that is open to the parties of an entity. */
-export const PARTY_READ = { method: 'GET', access: 'read', touches: 'parties', event: null } as const;
-export const PARTY_WRITE = { method: 'POST', access: 'write', touches: 'parties' } as const;
+/** Access for the parties of an entity. */
+export const READ = { method: 'GET', access: 'read', touches: 'parties', event: null } as const;
+export const WRITE = { method: 'POST', access: 'write', touches: 'parties' } as const;
 
 export const EXAMPLE_ID = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 

@@ -26,8 +26,8 @@ export const coordinationSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, name)
     ) ${table}`,
 
-    // One run of an agent. context_box_id is sealed, the holder of the lease appends to output_box_id, record_box_id has
-    // the rendered prompts and tools. deliverable_card_id is in the output box. replaced_box_ids: former boxes.
+    // One run of an agent. context_box_id is sealed, the lease holder appends to output_box_id, record_box_id has the
+    // rendered prompts and tools. deliverable_card_id is in the output box. replaced_box_ids: former boxes.
     `CREATE TABLE agent_turns (
       tenant_id ${id} NOT NULL,
       agent_turn_id ${id} NOT NULL,
@@ -169,7 +169,7 @@ export const coordinationSchema: SchemaPart = {
     'CREATE INDEX handoffs_by_sender ON handoffs (tenant_id, from_agent_id, handoff_id)',
     'CREATE INDEX handoffs_by_trajectory ON handoffs (tenant_id, trajectory_id, handoff_id)',
 
-    // payload is cleared when the message expires or its trajectory is deleted. recipients, acknowledged: delivery counts.
+    // payload is cleared when the message expires or its trajectory is deleted. recipients, acknowledged: counts.
     `CREATE TABLE messages (
       tenant_id ${id} NOT NULL,
       message_id ${id} NOT NULL,
@@ -198,9 +198,9 @@ export const coordinationSchema: SchemaPart = {
     'CREATE INDEX messages_expiring ON messages (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
     'CREATE INDEX messages_by_trajectory ON messages (tenant_id, trajectory_id) WHERE trajectory_id IS NOT NULL',
 
-    // A message in a mailbox: agent:<id>, or type:<agent_type> for one agent of a type. seq: commit order. lane: messages
-    // of one sender and priority, delivered in order; the most urgent lanes sort first. delivered_to: agents of the type
-    // that had it. Deleted with the content of the message.
+    // A message in a mailbox: agent:<id>, or type:<agent_type> for one agent of a type. seq: commit order. lane:
+    // messages of one sender and priority, delivered in order; the most urgent lanes sort first. delivered_to: agents
+    // of the type that had it. Deleted with the content of the message.
     `CREATE TABLE deliveries (
       tenant_id ${id} NOT NULL,
       message_id ${id} NOT NULL,

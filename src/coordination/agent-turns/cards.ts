@@ -40,7 +40,7 @@ export async function turnBoxAt(query: Query, box_id: string, revision: number):
   return { row, card_ids: entries.map(({ card_id }) => card_id) };
 }
 
-/** The cards of some boxes at a moment, box by box. Omits expired cards of unsealed boxes; refuses other erased cards. */
+/** The cards of boxes at a moment, box by box. Omits expired cards of unsealed boxes; refuses other erased cards. */
 export async function cardsAt(call: Call, query: Query, boxes: readonly BoxView[], moment: number): Promise<Card[]> {
   const shown = await hydrateViews(call, query, boxes, 'cards: replace the boxes by shorter ones', moment);
   const missing = shown.flatMap((one, i) => (boxes[i]!.row.sealed_at === null ? [] : one.missing));
@@ -61,18 +61,17 @@ const entriesByCard: Sql = byDialect({
 });
 
 /** The tool.result cards in a box for these tool_call_ids. */
-export async function resultsIn(
+export const resultsIn = async (
   query: Query,
   box_id: string,
   tool_call_ids: readonly string[],
-): Promise<{ tool_call_id: string; card_id: string }[]> {
-  return query.all(
+): Promise<{ tool_call_id: string; card_id: string }[]> =>
+  query.all(
     sql`SELECT c.tool_call_id, c.card_id FROM cards c CROSS JOIN ${entriesByCard}
         WHERE c.tenant_id = ${TENANT} AND c.tool_call_id = ANY(${tool_call_ids})
-          AND c.metadata ->> 'type' = 'tool.result'
-          AND e.tenant_id = ${TENANT} AND e.card_id = c.card_id AND e.box_id = ${box_id} AND e.removed_revision IS NULL`,
+          AND c.metadata ->> 'type' = 'tool.result' AND e.tenant_id = ${TENANT} AND e.card_id = c.card_id
+          AND e.box_id = ${box_id} AND e.removed_revision IS NULL`,
   );
-}
 
 /** Ids of the cards of this type in a box, in order. */
 export async function cardsOfType(query: Query, box_id: string, type: string): Promise<string[]> {

@@ -27,12 +27,11 @@ const wakeKeys = ({ profile_name, agent_id, agent_turn_id }: Claimable): string[
 class NothingToClaim extends Error {}
 
 export async function claim(call: Call, input: In<'agent_turns.claim'>): Promise<Out<'agent_turns.claim'>> {
-  const { driver, tenant } = call;
   const agent_id = agentOf(call, input.agent_id, 'agent_id');
   const wanted: Claimable = { profile_name: input.profile_name, agent_id, agent_turn_id: input.agent_turn_id };
   const attempt = async (): Promise<AgentTurn | undefined> => {
     // Most polls find nothing and need no transaction, unless a guard must be checked in one.
-    const needed = isGuarded(call) || (await anyClaimable(driver.at(tenant), wanted));
+    const needed = isGuarded(call) || (await anyClaimable(call.driver.at(call.tenant), wanted));
     if (!needed && (await keptAnswer(call, input)) === undefined) return undefined;
     return change<AgentTurn | undefined>(call, {
       input,
@@ -44,6 +43,7 @@ export async function claim(call: Call, input: In<'agent_turns.claim'>): Promise
       throw error;
     });
   };
+  // Records expired leases first, so that their agent_turns can be claimed.
   const found = await waitForEnd(call, wakeKeys(wanted), input.wait_ms ?? 0, attempt);
   return { agent_turn: found ?? null };
 }

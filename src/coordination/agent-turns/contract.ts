@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { makes, operation, reads } from '../../engine/contract.js';
 import { card, cardIds, cardInput, hydrated, promptFormat } from '../../facts/contract.js';
 import { anyId, pageInput, pageOutput, profileName, text, uuid } from '../../kernel/contract.js';
-import { EXAMPLE_ID, PARTY_READ, PARTY_WRITE } from '../party-operations.js';
+import { EXAMPLE_ID, READ, WRITE } from '../party-operations.js';
 import {
   agentTurn,
   agentTurnStatus,
@@ -19,9 +19,12 @@ import {
 const byId = { agent_turn_id: uuid };
 const held = { agent_turn_id: EXAMPLE_ID, turn_epoch: 1 };
 
+/** A step of an agent_turn by its holder. */
+const STEP = { ...WRITE, output: agentTurn, example: held } as const;
+
 export const agent_turns = {
   list: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/projects/{project_id}/agent_turns',
     input: z.strictObject({
       agent_id: anyId.optional(),
@@ -38,7 +41,7 @@ export const agent_turns = {
     example: {},
   }),
   get: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}',
     input: z.strictObject({ ...byId, wait_ms: waitMs.optional().describe('How long to wait for its end. Default: 0') }),
     output: agentTurn,
@@ -47,7 +50,7 @@ export const agent_turns = {
     example: { agent_turn_id: EXAMPLE_ID },
   }),
   claim: operation({
-    ...PARTY_WRITE,
+    ...WRITE,
     path: '/projects/{project_id}/agent_turns/claim',
     input: z.strictObject({
       worker_id: workerId,
@@ -64,13 +67,11 @@ export const agent_turns = {
     example: { worker_id: 'worker-1', profile_name: 'researcher' },
   }),
   renew: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/renew',
     input: z.strictObject({ ...heldTurn, lease_ms: turnLease.optional() }),
-    output: agentTurn,
     event: null,
     summary: 'Renew the lease of an agent_turn: a heartbeat of the worker.',
-    example: held,
   }),
   append: operation({
     method: 'POST',
@@ -84,38 +85,33 @@ export const agent_turns = {
     example: { ...held, cards: [{ content: 'I see.', metadata: { type: 'agent.thought', role: 'assistant' } }] },
   }),
   replace_box: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/replace_box',
     input: z.strictObject({
       ...heldTurn,
       box: z.enum(['context', 'output']),
       card_ids: cardIds.describe('The cards of the new box, in order'),
     }),
-    output: agentTurn,
     event: 'cairn.agent_turn.box_replaced',
     summary: 'Replace the context or output box, for example by a shorter one. The old box is kept.',
     example: { ...held, box: 'context', card_ids: ['card-1'] },
   }),
   suspend: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/suspend',
     input: z.strictObject({ ...heldTurn, lease_ms: turnLease.optional().describe('Default: 900,000') }),
-    output: agentTurn,
     event: 'cairn.agent_turn.suspended',
     summary: 'Suspend an agent_turn that waits for something, such as other agents.',
-    example: held,
   }),
   resume: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/resume',
     input: z.strictObject({ ...heldTurn, lease_ms: turnLease.optional() }),
-    output: agentTurn,
     event: 'cairn.agent_turn.resumed',
     summary: 'Resume a suspended agent_turn.',
-    example: held,
   }),
   complete: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/complete',
     input: z.strictObject({
       ...heldTurn,
@@ -124,22 +120,20 @@ export const agent_turns = {
       summary: text(20_000).optional(),
       artifact_ids: z.array(uuid).max(1000).optional().describe('Default: the artifacts of its trajectory'),
     }),
-    output: agentTurn,
     event: 'cairn.agent_turn.completed',
     summary: 'Complete an agent_turn with its deliverable, which becomes the last card of the output box.',
     example: { ...held, deliverable: 'It is 42.' },
   }),
   fail: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/fail',
     input: z.strictObject({ ...heldTurn, error: turnError }),
-    output: agentTurn,
     event: 'cairn.agent_turn.failed',
     summary: 'Fail an agent_turn with an error.',
     example: { ...held, error: { code: 'NO_SOURCE', message: 'No source was found.' } },
   }),
   stop: operation({
-    ...PARTY_WRITE,
+    ...WRITE,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/stop',
     input: z.strictObject({ ...byId, reason: text(20_000).optional() }),
     output: agentTurn,
@@ -148,7 +142,7 @@ export const agent_turns = {
     example: { agent_turn_id: EXAMPLE_ID },
   }),
   hydrate: operation({
-    ...PARTY_WRITE,
+    ...WRITE,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/hydrate',
     input: z.strictObject({ ...heldTurn, format: promptFormat.optional() }),
     output: hydrated,
@@ -157,7 +151,7 @@ export const agent_turns = {
     example: { ...held, format: 'openai' },
   }),
   replay: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/projects/{project_id}/agent_turns/{agent_turn_id}/replay',
     input: z.strictObject({
       ...byId,

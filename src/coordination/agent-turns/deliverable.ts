@@ -1,4 +1,4 @@
-/** The deliverable of an agent_turn: checked against task.result_fields, appended to the output box as its last card. */
+/** The deliverable of an agent_turn: checked against task.result_fields, and the last card of the output box. */
 import { reads } from '../../engine/contract.js';
 import type { Call, Work } from '../../engine/index.js';
 import { checkDeliverable, type PreparedCard, prepareCard, resultFields } from '../../facts/index.js';
@@ -37,24 +37,23 @@ export async function deliver(
   turn: AgentTurnView,
   { deliverable, summary, result }: Delivery,
 ): Promise<TurnEnd> {
-  const { content, card } = deliverable;
   const { status, agent_turn_id, context_box_id } = turn;
   if (status === 'suspended') {
     throw new CairnError('STATE_CONFLICT', `agent_turn ${agent_turn_id} is suspended: resume it first`, { status });
   }
   const ids = await cardsOfType(work.tx, context_box_id, 'task.result_fields');
-  const missing_fields = checkDeliverable(resultFields(await cardsSeen(work.call, work.tx, ids)), content);
+  const missing_fields = checkDeliverable(resultFields(await cardsSeen(work.call, work.tx, ids)), deliverable.content);
   if (missing_fields.length > 0) {
     throw invalid(`the deliverable lacks fields of task.result_fields: ${missing_fields.join(', ')}`, {
       missing_fields,
     });
   }
-  const { cards } = await appendCards(work, turn, [card]);
+  const { cards } = await appendCards(work, turn, [deliverable.card]);
   return {
     status: 'completed',
     deliverable_card_id: cards[0]!.card_id,
     result_status: result.status === 'Partial' ? 'partial' : 'success',
-    summary: summaryOf(content, summary),
+    summary: summaryOf(deliverable.content, summary),
     result,
   };
 }

@@ -2,8 +2,8 @@
  * Ends agent_turns: exactly once, each with its delegation, batch and trajectory in one transaction. Ending one may end
  * others: its descendants when it is stopped or times out, its siblings when their batch fails fast.
  */
-import type { Query, Tx } from '../../driver/index.js';
-import { appendEvent, type Call, type Change, change, endLease, startErasure, type Work } from '../../engine/index.js';
+import type { Tx } from '../../driver/index.js';
+import { appendEvent, endLease, type Work } from '../../engine/index.js';
 import { type AgentRow, isBetweenTasks, lockAgent, updateAgent } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
@@ -63,7 +63,7 @@ async function closureOf(tx: Tx, ids: readonly string[], status: Final): Promise
   return [...new Set([...ids, ...siblings, ...below])].sort();
 }
 
-/** Locks all that may end when these end so, agents first. Repeats if more was delegated before the locks were taken. */
+/** Locks all that may end when these end so, agents first. Repeats if more was delegated before it had the locks. */
 export async function lockForEnding(
   tx: Tx,
   ids: readonly string[],
@@ -193,28 +193,4 @@ export async function settleBatch(work: Work, batch_id: string, overdue: boolean
   tx.wake(`batch:${batch_id}`);
   const open = tasks.filter(({ ended_at }) => ended_at === null);
   return open.map(({ agent_turn_id }) => [agent_turn_id, overdue ? OVERDUE : STOPPED_BY_SIBLING]);
-}
-
-interface EndingChange<O> extends Pick<Change<O>, 'input'> {
-  readonly bytes?: number | undefined;
-  /** Returns the holders whose content ended. */
-  readonly work: (work: Work) => Promise<readonly string[]>;
-  /** Reads the answer, also when the request is repeated. */
-  readonly read: (query: Query) => Promise<O>;
-}
-
-/** A change that ends agent_turns: erases, after the commit, the content that ended with them. */
-export async function changeAndErase<O>(call: Call, { input, bytes = 0, work, read }: EndingChange<O>): Promise<O> {
-  const { answer, ended } = await change<{ answer: O; ended: readonly string[] }>(call, {
-    input,
-    bytes,
-    work: async (own) => {
-      const holders = await work(own);
-      return { answer: await read(own.tx), ended: holders };
-    },
-    remember: () => null,
-    again: async (tx) => ({ answer: await read(tx), ended: [] }),
-  });
-  if (ended.length > 0) startErasure(call, ended);
-  return answer;
 }

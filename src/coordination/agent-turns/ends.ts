@@ -5,6 +5,7 @@ import type { Json } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { findDelegation } from '../delegations/store.js';
+import { changeAndErase } from '../erasing-change.js';
 import {
   checkArtifactsReadable,
   deliver,
@@ -12,7 +13,7 @@ import {
   refuseUnknownArtifacts,
   summaryOf,
 } from './deliverable.js';
-import { changeAndErase, endTurns, lockForEnding, type TurnEnd } from './ending.js';
+import { endTurns, lockForEnding, type TurnEnd } from './ending.js';
 import type { AgentTurn } from './model.js';
 import { hasEnded } from './rules.js';
 import { heldTurn, openTurn, ownTurn, readTurn } from './service.js';
@@ -66,8 +67,7 @@ export async function complete(call: Call, input: In<'agent_turns.complete'>): P
       return deliver(work, turn, { deliverable, summary, result });
     },
     isSame: async ({ tx }, turn) => {
-      const { delegation_id } = turn;
-      const delegation = delegation_id === null ? null : await findDelegation(tx, delegation_id);
+      const delegation = turn.delegation_id === null ? null : await findDelegation(tx, turn.delegation_id);
       return (
         turn.status === 'completed' &&
         turn.summary === (summary ?? null) &&

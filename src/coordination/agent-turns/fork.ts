@@ -25,16 +25,15 @@ async function readyFork(
   source: Source,
   after: readonly PreparedCard[],
 ): Promise<ReadyTask> {
-  const { call, tx } = work;
   const target_ref = input.profile_name ?? turn.profile_name;
   if (target_ref === null) throw invalid(`agent_turn ${turn.agent_turn_id} has no profile: give profile_name`);
   const target = await targetOf(work, { target_strategy: 'new', target_ref, instruction: '' }, source);
   if (isRefusal(target)) throw new CairnError('AGENT_BUSY', target.message);
-  const boxes = [await turnBox(tx, turn.context_box_id)];
-  if (input.include_output) boxes.push(await turnBox(tx, turn.output_box_id));
+  const boxes = [await turnBox(work.tx, turn.context_box_id)];
+  if (input.include_output) boxes.push(await turnBox(work.tx, turn.output_box_id));
   await refuseAbsent(work, boxes, input.without_card_ids ?? []);
   const plan = planPacking(RECIPE, input.instruction === undefined ? {} : { instruction: input.instruction });
-  const packing = preparePacking(call, plan, { author: 'fork', source_agent_id: source.agent_id });
+  const packing = preparePacking(work.call, plan, { author: 'fork', source_agent_id: source.agent_id });
   return { target, packing: { ...packing, after }, boxes };
 }
 

@@ -28,7 +28,7 @@ export const staleTurn = (id: string, epoch: number, why: string, turn?: AgentTu
     turn && { status: turn.status, turn_epoch: turn.turn_epoch },
   );
 
-/** A step by the holder of an agent_turn is a heartbeat of its agent. Called before the turn is locked: agents first. */
+/** A step by the holder of an agent_turn is a heartbeat of its agent. Lock order: before the turn is locked. */
 export async function recordWorkerHeartbeat(work: Work, guard: TurnGuard): Promise<void> {
   const { tx, now } = work;
   const agent = await agentOfTurn(tx, guard.agent_turn_id);

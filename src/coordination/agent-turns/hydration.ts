@@ -105,10 +105,9 @@ const sameAgain = ({ turn, prompt }: View, last: StepRow): Hydrated => ({
 });
 
 async function viewNow(call: Call, input: In<'agent_turns.hydrate'>): Promise<View> {
-  const { driver, tenant } = call;
   try {
-    const now = driver.now();
-    const script = await driver.snapshot(tenant, (query) => scriptFor(call, query, input, now));
+    const now = call.driver.now();
+    const script = await call.driver.snapshot(call.tenant, (query) => scriptFor(call, query, input, now));
     return await renderApart(call, script);
   } catch (error) {
     // A stale guard is reported before any other error.
@@ -136,7 +135,7 @@ export async function hydrate(call: Call, input: In<'agent_turns.hydrate'>): Pro
   }
 }
 
-/** Records a rendered prompt. If its boxes changed meanwhile: throws BoxesMoved if `retry`, else renders in the transaction. */
+/** Records a rendered prompt. If its boxes changed meanwhile, throws BoxesMoved (`retry`) or renders it again here. */
 async function record(call: Call, input: In<'agent_turns.hydrate'>, shown: View, retry: boolean): Promise<Hydrated> {
   const cards = recordsOf(call, shown.turn.agent_id, shown.prompt);
   return change(call, {
@@ -198,20 +197,19 @@ function asRecorded({ turn, prompt, content_hash }: View, step: StepRow): Hydrat
   if (content_hash === step.content_hash) return answer(turn, step, prompt);
   throw new CairnError(
     'STORAGE_FAILED',
-    `step ${step.step} of agent_turn ${turn.agent_turn_id} renders differently than recorded: its content was altered in the database`,
+    `step ${step.step} of agent_turn ${turn.agent_turn_id} renders differently than recorded: its content was altered`,
   );
 }
 
 /** A prompt contains the profile: a party other than the agent itself needs the right to read it. */
 async function refusePrompt(call: Call, turn: AgentTurnRow): Promise<void> {
-  const { agent_id } = call.caller;
-  if (agent_id === null || agent_id === turn.agent_id || turn.profile_box_id === null) return;
+  if (call.caller.agent_id === null || call.caller.agent_id === turn.agent_id || turn.profile_box_id === null) return;
   const box = await findBox(call.driver.at(call.tenant), turn.profile_box_id);
   const reader = await asPermitted(call, ['parties', reads('Card', 'named')], {});
   if (mayReadRecipe(reader, box?.agent_id ?? null)) return;
   throw new CairnError(
     'FORBIDDEN',
-    `agent ${agent_id} may not read this prompt: it contains profile "${turn.profile_name}", which needs the right to read all cards`,
+    `this prompt contains profile "${turn.profile_name}", which needs the right to read all cards`,
     { rule: 'memory_access', memory_type: 'Card', need: 'read' },
   );
 }

@@ -50,9 +50,8 @@ export async function keepRecords(
 async function recordBoxOf({ tx, now }: Work, turn: AgentTurnView): Promise<string> {
   if (turn.record_box_id !== null) return turn.record_box_id;
   const box_id = newId();
-  const { agent_id } = turn;
   const held_by = turnBoxHolder(box_id);
-  await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+  await makeBox(tx, { box_id, agent_id: turn.agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
   await changeAgentTurn(tx, turn, { record_box_id: box_id }, now);
   return box_id;
 }

@@ -72,8 +72,7 @@ export async function list(call: Call, input: In<'agent_turns.list'>): Promise<O
 export function journalTurn(work: Work, turn: AgentTurnView, event: string, facts: JsonObject = {}): void {
   const { agent_turn_id, turn_epoch, trajectory_id, channel_id } = turn;
   const payload = { turn_epoch, ...(channel_id === null ? {} : { channel_id }), ...facts };
-  const entity = { type: 'agent_turn', id: agent_turn_id };
-  appendEvent(work, `cairn.agent_turn.${event}`, entity, payload, trajectory_id);
+  appendEvent(work, `cairn.agent_turn.${event}`, { type: 'agent_turn', id: agent_turn_id }, payload, trajectory_id);
 }
 
 /** Locks an agent_turn of the agent for which the caller acts. */
@@ -82,11 +81,10 @@ export const ownTurn = async ({ call, tx }: Work, agent_turn_id: string): Promis
 
 function checkOwn(call: Call, agent_turn_id: string, row: AgentTurnView | undefined): AgentTurnView {
   const turn = visible(call, agent_turn_id, row);
-  const { agent_id } = call.caller;
-  if (agent_id === null || agent_id === turn.agent_id) return turn;
+  if (call.caller.agent_id === null || call.caller.agent_id === turn.agent_id) return turn;
   throw new CairnError(
     'FORBIDDEN',
-    `agent_turn ${agent_turn_id} belongs to agent ${turn.agent_id}: this key acts as ${agent_id}`,
+    `agent_turn ${agent_turn_id} belongs to agent ${turn.agent_id}: this key acts as ${call.caller.agent_id}`,
     { rule: 'key_agent' },
   );
 }

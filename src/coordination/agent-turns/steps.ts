@@ -121,7 +121,6 @@ export async function replace_box(call: Call, input: In<'agent_turns.replace_box
     work: async (work) => {
       const { tx, now } = work;
       const turn = await heldTurn(work, input);
-      const { agent_id, agent_turn_id, turn_epoch } = turn;
       const column = `${input.box}_box_id` as const;
       const old_box_id = turn[column];
       const known = await knownCards(tx, card_ids, now);
@@ -133,11 +132,11 @@ export async function replace_box(call: Call, input: In<'agent_turns.replace_box
       const replaced_box_ids = listToText([...textToList(turn.replaced_box_ids), old_box_id]);
       const changed = await changeAgentTurn(tx, turn, { [column]: box_id, replaced_box_ids }, now);
       const box = (entity_id: string) => ({ entity_type: 'Box' as const, entity_id });
-      const edges = derivedEdges(box(box_id), [box(old_box_id)], agent_id);
+      const edges = derivedEdges(box(box_id), [box(old_box_id)], turn.agent_id);
       const edge_ids = edges.map(({ edge_id }) => edge_id);
       await insertEdges(tx, edges);
-      const facts = { box: input.box, box_id, old_box_id, length: card_ids.length, turn_epoch };
-      const entity = { type: 'agent_turn', id: agent_turn_id };
+      const facts = { box: input.box, box_id, old_box_id, length: card_ids.length, turn_epoch: turn.turn_epoch };
+      const entity = { type: 'agent_turn', id: turn.agent_turn_id };
       const packet: NewPacket = {
         ...event(work, 'cairn.agent_turn.box_replaced', entity, facts, turn.trajectory_id),
         settle: (last, recorded_at) => settleEdges(last, edge_ids, recorded_at),

@@ -29,8 +29,8 @@ export const toAgentTurn = (project_id: string, row: AgentTurnView): AgentTurn =
 const COLUMNS: Sql = sql`t.agent_turn_id, t.agent_id, t.source_agent_id, t.parent_agent_turn_id, t.depth,
   t.profile_name, t.profile_box_id, t.profile_card_id, t.trajectory_id, t.scope_id, t.delegation_id, t.batch_id,
   t.task_index, t.channel_id, t.status, t.turn_epoch, t.attempts, t.max_attempts, t.worker_id, t.context_box_id,
-  t.output_box_id, t.record_box_id, t.replaced_box_ids, t.instruction_card_id, t.deliverable_card_id, t.result_status, t.summary,
-  t.error, t.forked_from, t.dispatched_at, t.claimed_at, t.created_at, t.updated_at, t.ended_at`;
+  t.output_box_id, t.record_box_id, t.replaced_box_ids, t.instruction_card_id, t.deliverable_card_id, t.result_status,
+  t.summary, t.error, t.forked_from, t.dispatched_at, t.claimed_at, t.created_at, t.updated_at, t.ended_at`;
 
 const VIEW: Sql = sql`SELECT ${COLUMNS},
   (SELECT l.expires_at FROM leases l WHERE l.tenant_id = t.tenant_id AND l.kind = 'agent_turn'
@@ -40,8 +40,15 @@ const VIEW: Sql = sql`SELECT ${COLUMNS},
       OR (l.kind = 'delegation' AND l.subject_id = t.delegation_id))) AS due_at
   FROM agent_turns t`;
 
-/** Inserts a dispatched agent_turn. */
-export const insertAgentTurn = (tx: Tx, row: AgentTurnRow): Promise<void> =>
+/** A dispatched agent_turn; the columns of its worker and its result are null. */
+export type NewAgentTurn = Omit<
+  AgentTurnRow,
+  'worker_id' | 'claimed_at' | 'ended_at' | 'record_box_id' | 'replaced_box_ids' | keyof TurnResult
+>;
+
+type TurnResult = Pick<AgentTurnRow, 'deliverable_card_id' | 'result_status' | 'summary' | 'error'>;
+
+export const insertAgentTurn = (tx: Tx, row: NewAgentTurn): Promise<void> =>
   tx.send(
     sql`INSERT INTO agent_turns (tenant_id, agent_turn_id, agent_id, source_agent_id, parent_agent_turn_id, depth,
           profile_name, profile_box_id, profile_card_id, trajectory_id, scope_id, delegation_id, batch_id, task_index,
@@ -112,21 +119,13 @@ export const findClaimable = (query: Query, filter: Claimable): Promise<AgentTur
 type TurnChange = Partial<
   Pick<
     AgentTurnRow,
+    | Exclude<keyof AgentTurnRow, keyof NewAgentTurn>
     | 'status'
     | 'turn_epoch'
     | 'attempts'
-    | 'worker_id'
     | 'context_box_id'
     | 'output_box_id'
-    | 'record_box_id'
-    | 'replaced_box_ids'
-    | 'deliverable_card_id'
-    | 'result_status'
-    | 'summary'
-    | 'error'
     | 'dispatched_at'
-    | 'claimed_at'
-    | 'ended_at'
   >
 >;
 
@@ -230,23 +229,21 @@ export function findStep(query: Query, agent_turn_id: string, step: number | und
   );
 }
 
-export function insertStep(tx: Tx, agent_turn_id: string, row: StepRow): Promise<void> {
-  return tx.send(
+export const insertStep = (tx: Tx, agent_turn_id: string, row: StepRow): Promise<void> =>
+  tx.send(
     sql`INSERT INTO agent_turn_steps (tenant_id, agent_turn_id, step, turn_epoch, format, context_box_id,
           context_revision, output_box_id, output_revision, prompt_card_id, tools_card_id, content_hash, created_at)
         VALUES (${TENANT}, ${agent_turn_id}, ${row.step}, ${row.turn_epoch}, ${row.format}, ${row.context_box_id},
           ${row.context_revision}, ${row.output_box_id}, ${row.output_revision}, ${row.prompt_card_id},
           ${row.tools_card_id}, ${row.content_hash}, ${row.created_at})`,
   );
-}
 
-export function agentOfTurn(query: Query, agent_turn_id: string): Promise<AgentRow | undefined> {
-  return query.get<AgentRow>(
+export const agentOfTurn = (query: Query, agent_turn_id: string): Promise<AgentRow | undefined> =>
+  query.get<AgentRow>(
     sql`SELECT a.* FROM agent_turns t CROSS JOIN agents a
         WHERE t.tenant_id = ${TENANT} AND t.agent_turn_id = ${agent_turn_id}
           AND a.tenant_id = ${TENANT} AND a.agent_id = t.agent_id`,
   );
-}
 
 interface BatchRow extends Omit<Stored<Batch>, 'results' | 'fail_fast'> {
   readonly source_agent_id: string | null;

@@ -3,18 +3,13 @@ import { z } from 'zod';
 import { operation, reads, writes } from '../../engine/contract.js';
 import { anyId, instant, jsonObject, pageInput, pageOutput, text, uuid } from '../../kernel/contract.js';
 import { handoverChoice } from '../handovers/model.js';
-import {
-  actingAgent,
-  agentOfKey,
-  EXAMPLE_ID,
-  newEntityId,
-  PARTY_READ,
-  PARTY_WRITE,
-  reason,
-} from '../party-operations.js';
+import { actingAgent, agentOfKey, EXAMPLE_ID, newEntityId, READ, reason, WRITE } from '../party-operations.js';
 import { delegation, delegationResult, delegationStatus } from './model.js';
 
 const byId = { delegation_id: uuid };
+
+/** A step of a delegation by one of its parties. */
+const STEP = { ...WRITE, output: delegation, example: { delegation_id: EXAMPLE_ID } } as const;
 
 export const delegations = {
   create: operation({
@@ -48,7 +43,7 @@ export const delegations = {
     },
   }),
   get: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/delegations/{delegation_id}',
     input: z.strictObject({
       ...byId,
@@ -60,7 +55,7 @@ export const delegations = {
     example: { delegation_id: EXAMPLE_ID },
   }),
   list: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/delegations',
     input: z.strictObject({
       from_agent_id: anyId.optional(),
@@ -74,34 +69,29 @@ export const delegations = {
     example: {},
   }),
   accept: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/api/v1/delegations/{delegation_id}/accept',
     input: z.strictObject({ ...byId, agent_id: actingAgent }),
-    output: delegation,
     event: 'cairn.delegation.accepted',
     summary: 'Accept a delegation: creates its trajectory, scope, packed context and agent_turn.',
-    example: { delegation_id: EXAMPLE_ID },
   }),
   reject: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/api/v1/delegations/{delegation_id}/reject',
     input: z.strictObject({ ...byId, agent_id: actingAgent, reason: reason.optional() }),
-    output: delegation,
     event: 'cairn.delegation.rejected',
     summary: 'Reject a delegation.',
     example: { delegation_id: EXAMPLE_ID, reason: 'Not my field.' },
   }),
   start: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/api/v1/delegations/{delegation_id}/start',
     input: z.strictObject({ ...byId, agent_id: actingAgent }),
-    output: delegation,
     event: 'cairn.delegation.started',
     summary: 'Start work on an accepted delegation.',
-    example: { delegation_id: EXAMPLE_ID },
   }),
   complete: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/api/v1/delegations/{delegation_id}/complete',
     input: z.strictObject({
       ...byId,
@@ -109,18 +99,15 @@ export const delegations = {
       result: delegationResult,
       turn_epoch: z.int().min(0).optional().describe('Required while a worker holds its agent_turn'),
     }),
-    output: delegation,
     event: 'cairn.delegation.completed',
     summary: 'End a delegation with its result and artifacts; result status Failure makes it Failed.',
     example: { delegation_id: EXAMPLE_ID, result: { status: 'Success', output: 'Looks good.' } },
   }),
   cancel: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/api/v1/delegations/{delegation_id}/cancel',
     input: z.strictObject({ ...byId, agent_id: actingAgent, reason: reason.optional() }),
-    output: delegation,
     event: 'cairn.delegation.cancelled',
     summary: 'Cancel a delegation, as its delegator.',
-    example: { delegation_id: EXAMPLE_ID },
   }),
 };

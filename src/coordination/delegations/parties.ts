@@ -62,8 +62,7 @@ export async function lockWithTurn(
     known = await findDelegation(tx, delegation_id);
   }
   if (!known) return undefined;
-  const { agent_turn_id } = known;
-  const turns = agent_turn_id === null ? new Map() : await lockForEnding(tx, [agent_turn_id], status);
+  const turns = known.agent_turn_id === null ? new Map() : await lockForEnding(tx, [known.agent_turn_id], status);
   const row = await lockDelegation(tx, delegation_id);
   return row && { row, turns };
 }

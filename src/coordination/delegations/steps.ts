@@ -11,9 +11,10 @@ import {
   prepareDeliverable,
   refuseUnknownArtifacts,
 } from '../agent-turns/deliverable.js';
-import { changeAndErase, endTurns, type Final, type TurnEnd } from '../agent-turns/ending.js';
+import { endTurns, type Final, type TurnEnd } from '../agent-turns/ending.js';
 import { checkTurnHeld } from '../agent-turns/holding.js';
 import type { AgentTurnView } from '../agent-turns/store.js';
+import { changeAndErase } from '../erasing-change.js';
 import { type Delegation, type DelegationStatus, STUCK_AFTER_MS } from './model.js';
 import { endDelegation } from './moves.js';
 import {

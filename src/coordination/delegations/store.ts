@@ -44,12 +44,13 @@ export const toDelegation = (row: DelegationView): Delegation => {
 };
 
 const COLUMNS: Sql = sql`d.delegation_id, d.from_agent_id, d.to_agent_id, d.trajectory_id, d.scope_id,
-  d.child_trajectory_id, d.child_scope_id, d.agent_turn_id, d.parent_agent_turn_id, d.depth, d.status, d.context, d.handover, d.expected_completion,
-  d.result, d.reason, d.channel_id, d.sent_hash, d.created_at, d.updated_at, d.accepted_at, d.ended_at,
-  d.task_description`;
+  d.child_trajectory_id, d.child_scope_id, d.agent_turn_id, d.parent_agent_turn_id, d.depth, d.status, d.context,
+  d.handover, d.expected_completion, d.result, d.reason, d.channel_id, d.sent_hash, d.created_at, d.updated_at,
+  d.accepted_at, d.ended_at, d.task_description`;
 
-/** What differs between new delegations; the other columns are null. */
-export type NewDelegation = Omit<DelegationRow, keyof typeof NEW_DELEGATION> & Partial<DelegationRow>;
+/** A pending or directly dispatched delegation; optional columns default to null. */
+type NewDelegation = Omit<DelegationRow, keyof typeof NEW_DELEGATION> &
+  Partial<Omit<DelegationRow, 'child_scope_id' | 'result' | 'reason' | 'ended_at'>>;
 
 const NEW_DELEGATION = {
   scope_id: null,
@@ -164,9 +165,8 @@ const byTrajectory: Sql = byDialect({
 });
 
 /** Pending delegations of these trajectories, locked by ascending id. */
-export function lockOffersIn(tx: Tx, trajectory_ids: readonly string[]): Promise<DelegationRow[]> {
-  return tx.all<DelegationRow>(
+export const lockOffersIn = (tx: Tx, trajectory_ids: readonly string[]): Promise<DelegationRow[]> =>
+  tx.all<DelegationRow>(
     sql`SELECT ${COLUMNS} FROM ${byTrajectory} WHERE d.tenant_id = ${TENANT} AND d.trajectory_id = ANY(${trajectory_ids})
           AND d.status = 'Pending' ORDER BY d.delegation_id FOR UPDATE`,
   );
-}

@@ -71,8 +71,7 @@ export async function checkLockGuard({ call, tx, now }: Work, _input: unknown): 
   if (call.options.fencing_token === undefined) return;
   const { id: lock_id, number: token } = parseFencing(call.options.fencing_token);
   const [, row] = await Promise.all([lockResourceOf(tx, lock_id), findLock(tx, lock_id)]);
-  const { agent_id } = call.caller;
-  const isOwn = agent_id === null || row?.holder_agent_id === agent_id;
+  const isOwn = call.caller.agent_id === null || row?.holder_agent_id === call.caller.agent_id;
   if (row && isOwn && isLive(row, now) && holds(row) && row.token === token) return;
   throw new CairnError(
     'LOCK_EXPIRED',

@@ -1,7 +1,7 @@
-/** Accepting a handoff: moves the trajectory, packs the giver's scope for the receiver and closes it, in one transaction. */
+/** Accepting a handoff: moves the trajectory, packs and closes the giver's scope, in one transaction. */
 import type { Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { appendEvent, type Call, change, startErasure, type Work } from '../../engine/index.js';
+import { appendEvent, type Call, type Work } from '../../engine/index.js';
 import { handoffHolder, scopeHolder } from '../../engine/sql.js';
 import { makeFork } from '../../facts/index.js';
 import { findBox, takeSealTime } from '../../facts/sql.js';
@@ -21,13 +21,14 @@ import {
 } from '../../memory/index.js';
 import { findScope, lockOpenScopes, lockScopesOf, type ScopeRow } from '../../memory/sql.js';
 import { jobQueue, moveJobs } from '../../recall/index.js';
+import { changeAndErase } from '../erasing-change.js';
 import { receiverOf } from '../packing/dispatch-targets.js';
 import { expireIfOverdue } from './expiry.js';
 import type { Handoff } from './model.js';
 import { moveHandoff } from './moves.js';
 import { movesHandoff } from './rules.js';
 import { lockForReceiver, readHandoff } from './service.js';
-import { type HandoffRow, toHandoff } from './store.js';
+import type { HandoffRow } from './store.js';
 
 interface PackedScope {
   readonly new_scope_id: string | null;
@@ -94,8 +95,8 @@ async function lockOffered(tx: Tx, { handoff_id, trajectory_id }: HandoffRow): P
   );
 }
 
-/** Moves the trajectory of a locked handoff to its receiver. */
-async function takeOver(work: Work, handoff: HandoffRow) {
+/** Moves the trajectory of a locked handoff to its receiver; returns the closed scopes. */
+async function takeOver(work: Work, handoff: HandoffRow): Promise<readonly string[]> {
   const { tx, now } = work;
   const { handoff_id, trajectory_id, from_agent_id, to_agent_id } = handoff;
   await receiverOf(tx, to_agent_id);
@@ -107,30 +108,20 @@ async function takeOver(work: Work, handoff: HandoffRow) {
   await addFormerOwner(tx, { trajectory_id, agent_id: from_agent_id, handoff_id });
   await dropFormerOwner(tx, { trajectory_id, agent_id: to_agent_id });
   const change = { ...packed, status: 'Accepted', updated_at: now, accepted_at: now } as const;
-  const accepted = await moveHandoff(work, 'accepted', handoff, change);
+  await moveHandoff(work, 'accepted', handoff, change);
   const facts = { status, fields: ['agent_id'], agent_id: to_agent_id };
   appendEvent(work, 'cairn.trajectory.updated', { type: 'trajectory', id: trajectory_id }, facts, trajectory_id);
-  return { accepted, closed_scope_ids };
+  return closed_scope_ids;
 }
 
 export async function accept(call: Call, input: In<'handoffs.accept'>): Promise<Handoff> {
-  const { handoff_id } = input;
-  let closed: readonly string[] = [];
-  await expireIfOverdue(call, handoff_id);
-  const answer = await change(call, {
+  await expireIfOverdue(call, input.handoff_id);
+  return changeAndErase(call, {
     input,
     work: async (work) => {
-      // The transaction may be retried.
-      closed = [];
       const row = await lockForReceiver(work, input);
-      if (!movesHandoff(row, 'Accepted', work.now)) return toHandoff(row, work.now);
-      const { accepted, closed_scope_ids } = await takeOver(work, row);
-      closed = closed_scope_ids;
-      return toHandoff(accepted, work.now);
+      return movesHandoff(row, 'Accepted', work.now) ? (await takeOver(work, row)).map(scopeHolder) : [];
     },
-    remember: () => handoff_id,
-    again: (query, kept) => readHandoff(call, query, kept as string),
+    read: (query) => readHandoff(call, query, input.handoff_id),
   });
-  if (closed.length > 0) startErasure(call, closed.map(scopeHolder));
-  return answer;
 }

@@ -3,18 +3,13 @@ import { z } from 'zod';
 import { operation, reads, writes } from '../../engine/contract.js';
 import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
 import { contextState } from '../../memory/contract.js';
-import {
-  actingAgent,
-  agentOfKey,
-  EXAMPLE_ID,
-  newEntityId,
-  PARTY_READ,
-  PARTY_WRITE,
-  reason,
-} from '../party-operations.js';
+import { actingAgent, agentOfKey, EXAMPLE_ID, newEntityId, READ, reason, WRITE } from '../party-operations.js';
 import { handoff, handoffStatus, hints } from './model.js';
 
 const byId = { handoff_id: uuid };
+
+/** A step of a handoff by one of its parties. */
+const STEP = { ...WRITE, output: handoff, example: { handoff_id: EXAMPLE_ID } } as const;
 
 export const handoffs = {
   create: operation({
@@ -42,7 +37,7 @@ export const handoffs = {
     example: { from_agent_id: 'planner-1', to_agent_id: 'reviewer-1', trajectory_id: EXAMPLE_ID, reason: 'Escalation' },
   }),
   get: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/handoffs/{handoff_id}',
     input: z.strictObject(byId),
     output: handoff,
@@ -50,7 +45,7 @@ export const handoffs = {
     example: { handoff_id: EXAMPLE_ID },
   }),
   list: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/handoffs',
     input: z.strictObject({
       from_agent_id: anyId.optional(),
@@ -64,30 +59,24 @@ export const handoffs = {
     example: {},
   }),
   accept: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/api/v1/handoffs/{handoff_id}/accept',
     input: z.strictObject({ ...byId, agent_id: actingAgent }),
-    output: handoff,
     event: 'cairn.handoff.accepted',
     summary: 'Take over a trajectory: its former owner can no longer write in it.',
-    example: { handoff_id: EXAMPLE_ID },
   }),
   reject: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/api/v1/handoffs/{handoff_id}/reject',
     input: z.strictObject({ ...byId, agent_id: actingAgent, reason: reason.optional() }),
-    output: handoff,
     event: 'cairn.handoff.rejected',
     summary: 'Reject a handoff: the trajectory keeps its owner.',
-    example: { handoff_id: EXAMPLE_ID },
   }),
   complete: operation({
-    ...PARTY_WRITE,
+    ...STEP,
     path: '/api/v1/handoffs/{handoff_id}/complete',
     input: z.strictObject({ ...byId, agent_id: actingAgent }),
-    output: handoff,
     event: 'cairn.handoff.completed',
     summary: 'Confirm that the receiver has taken over.',
-    example: { handoff_id: EXAMPLE_ID },
   }),
 };

@@ -22,14 +22,13 @@ export const isOverdue = ({ status, expires_at }: Offer, now: number): boolean =
 
 /** False if the handoff is in the target state already; refuses a transition that its state does not allow. */
 export function movesHandoff(offer: Offer, to: HandoffStatus, now: number): boolean {
-  const { handoff_id } = offer;
   const status = isOverdue(offer, now) ? 'Expired' : offer.status;
   if (status === to) return false;
   const next = TRANSITIONS[status];
   if (next.includes(to)) return true;
   const rule = next.length === 0 ? 'it has ended' : `allowed: ${next.join(', ')}`;
-  throw new CairnError('STATE_CONFLICT', `handoff ${handoff_id} is ${status} and cannot become ${to}: ${rule}`, {
-    handoff_id,
+  throw new CairnError('STATE_CONFLICT', `handoff ${offer.handoff_id} is ${status} and cannot become ${to}: ${rule}`, {
+    handoff_id: offer.handoff_id,
     status,
   });
 }

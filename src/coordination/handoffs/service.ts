@@ -142,17 +142,16 @@ const bytesOf = ({ reason, rejection, body, context_snapshot }: HandoffRow): num
   Buffer.byteLength(`${reason ?? ''}${rejection ?? ''}${body ?? ''}${context_snapshot ?? ''}`);
 
 export async function list(call: Call, input: In<'handoffs.list'>): Promise<Out<'handoffs.list'>> {
-  const { driver, tenant } = call;
   const { limit, cursor, offset, order, ...asked } = input;
   const filter = { ...asked, party: call.caller.agent_id ?? undefined };
-  const now = driver.now();
+  const now = call.driver.now();
   const { rows, ...page } = await listPage<HandoffRow, string>(call, {
     input: { limit, cursor, offset, order },
     filters: filter as Json,
     key: 'string',
     keyOf: ({ handoff_id }) => handoff_id,
     // Filters without an index scan the tenant.
-    read: (request) => listHandoffs(atLength(driver, tenant), filter, request, now),
+    read: (request) => listHandoffs(atLength(call.driver, call.tenant), filter, request, now),
     bytesOf,
     count: countHandoffs(filter, now),
   });
@@ -180,8 +179,7 @@ async function end(
   to: 'Rejected' | 'Completed',
   rejection?: string | null,
 ): Promise<Handoff> {
-  const { handoff_id } = input;
-  await expireIfOverdue(call, handoff_id);
+  await expireIfOverdue(call, input.handoff_id);
   return change(call, {
     input,
     bytes: rejection?.length ?? 0,
@@ -192,7 +190,7 @@ async function end(
       const ended = { status: to, updated_at: now, ended_at: now, ...(rejection === undefined ? {} : { rejection }) };
       return toHandoff(await moveHandoff(work, to === 'Rejected' ? 'rejected' : 'completed', row, ended), now);
     },
-    remember: () => handoff_id,
+    remember: () => input.handoff_id,
     again: (query, kept) => readHandoff(call, query, kept as string),
   });
 }

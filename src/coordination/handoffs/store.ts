@@ -34,18 +34,17 @@ export const expired = ({ expires_at }: Pick<HandoffRow, 'expires_at'>) =>
   ({ status: 'Expired', updated_at: expires_at, ended_at: expires_at }) as const;
 
 const COLUMNS: Sql = sql`h.handoff_id, h.from_agent_id, h.to_agent_id, h.trajectory_id, h.scope_id, h.new_scope_id,
-  h.context_box_id, h.status, h.reason, h.rejection, h.body, h.context_snapshot, h.sent_hash, h.expires_at, h.created_at,
-  h.updated_at, h.accepted_at, h.ended_at`;
+  h.context_box_id, h.status, h.reason, h.rejection, h.body, h.context_snapshot, h.sent_hash, h.expires_at,
+  h.created_at, h.updated_at, h.accepted_at, h.ended_at`;
 
-export function insertHandoff(tx: Tx, row: HandoffRow): Promise<void> {
-  return tx.send(
+export const insertHandoff = (tx: Tx, row: HandoffRow): Promise<void> =>
+  tx.send(
     sql`INSERT INTO handoffs (tenant_id, handoff_id, from_agent_id, to_agent_id, trajectory_id, scope_id, status, reason,
           body, context_snapshot, sent_hash, expires_at, created_at, updated_at)
         VALUES (${TENANT}, ${row.handoff_id}, ${row.from_agent_id}, ${row.to_agent_id}, ${row.trajectory_id},
           ${row.scope_id}, ${row.status}, ${row.reason}, ${row.body}, ${row.context_snapshot}, ${row.sent_hash},
           ${row.expires_at}, ${row.created_at}, ${row.updated_at})`,
   );
-}
 
 const byId = (handoff_id: string): Sql =>
   sql`SELECT ${COLUMNS} FROM handoffs h WHERE h.tenant_id = ${TENANT} AND h.handoff_id = ${handoff_id}`;
@@ -125,8 +124,8 @@ export async function lockHandoffsOf(tx: Tx, trajectory_ids: readonly string[]):
 }
 
 /** Adds the endings of the contexts packed for the receivers of these trajectories. */
-export function endHandoffBoxes(tx: Tx, trajectory_ids: readonly string[], ended_at: number): Promise<void> {
-  return tx.send(
+export const endHandoffBoxes = (tx: Tx, trajectory_ids: readonly string[], ended_at: number): Promise<void> =>
+  tx.send(
     sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
         SELECT h.tenant_id, ${handoffHolder('')} || h.context_box_id, CAST(${ended_at} AS BIGINT), h.trajectory_id,
           h.context_box_id, 0, 0, 0, 0
@@ -134,12 +133,10 @@ export function endHandoffBoxes(tx: Tx, trajectory_ids: readonly string[], ended
         WHERE h.tenant_id = ${TENANT} AND h.trajectory_id = ANY(${trajectory_ids}) AND h.context_box_id IS NOT NULL
         ON CONFLICT (tenant_id, holder) DO NOTHING`,
   );
-}
 
 /** Clears the texts of handoffs; ids, states and times stay. */
-export function clearHandoffs(tx: Tx, trajectory_ids: readonly string[]): Promise<void> {
-  return tx.send(
+export const clearHandoffs = (tx: Tx, trajectory_ids: readonly string[]): Promise<void> =>
+  tx.send(
     sql`UPDATE handoffs SET reason = NULL, rejection = NULL, body = NULL, context_snapshot = NULL, sent_hash = NULL
         WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${trajectory_ids})`,
   );
-}

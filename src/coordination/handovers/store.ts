@@ -21,17 +21,15 @@ export const findHandover = (query: Query, name: string): Promise<HandoverRow | 
 export const lockHandover = (tx: Tx, name: string): Promise<HandoverRow | undefined> =>
   tx.get(sql`${byName(name)} FOR UPDATE`);
 
-export function putHandover(tx: Tx, row: HandoverRow): Promise<void> {
-  return tx.send(
+export const putHandover = (tx: Tx, row: HandoverRow): Promise<void> =>
+  tx.send(
     sql`INSERT INTO handovers (tenant_id, name, agent_id, recipe, created_at, updated_at)
         VALUES (${TENANT}, ${row.name}, ${row.agent_id}, ${row.recipe}, ${row.created_at}, ${row.updated_at})
         ON CONFLICT (tenant_id, name) DO UPDATE SET recipe = excluded.recipe, updated_at = excluded.updated_at`,
   );
-}
 
-export function deleteHandover(tx: Tx, name: string): Promise<void> {
-  return tx.send(sql`DELETE FROM handovers WHERE tenant_id = ${TENANT} AND name = ${name}`);
-}
+export const deleteHandover = (tx: Tx, name: string): Promise<void> =>
+  tx.send(sql`DELETE FROM handovers WHERE tenant_id = ${TENANT} AND name = ${name}`);
 
 export const listHandovers = (query: Query, page: KeysetPage): Promise<HandoverRow[]> =>
   query.all(sql`SELECT ${COLUMNS} FROM handovers WHERE tenant_id = ${TENANT}${keyset(sql`name`, page)}`);

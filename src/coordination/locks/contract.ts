@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { clearable, operation } from '../../engine/contract.js';
 import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
-import { agentOfKey, EXAMPLE_ID, PARTY_READ, PARTY_WRITE } from '../party-operations.js';
+import { agentOfKey, EXAMPLE_ID, READ, WRITE } from '../party-operations.js';
 import { leaseMs, lock, lockMode } from './model.js';
 
 /** Many HTTP clients time out after five minutes. Asking again with the lock_id continues the wait. */
@@ -11,7 +11,7 @@ const byId = { lock_id: uuid };
 
 export const locks = {
   acquire: operation({
-    ...PARTY_WRITE,
+    ...WRITE,
     path: '/api/v1/locks/acquire',
     input: z.strictObject({
       lock_id: uuid.optional().describe('Default: a new id. Asking again with the same id continues the wait'),
@@ -30,7 +30,7 @@ export const locks = {
     example: { resource_type: 'file', resource_id: 'src/main.ts', holder_agent_id: 'planner-1', timeout_ms: 1 },
   }),
   get: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/locks/{lock_id}',
     input: z.strictObject(byId),
     output: lock,
@@ -38,7 +38,7 @@ export const locks = {
     example: { lock_id: EXAMPLE_ID },
   }),
   list: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/locks',
     input: z.strictObject({
       resource_type: anyId.optional(),

@@ -100,18 +100,16 @@ export const lease = (tx: Tx, row: LockRow): Promise<void> =>
 
 /** Ends an overdue lock. A grant that was not picked up does not count as held. */
 async function expire(work: Work, row: LockRow): Promise<void> {
-  const { tx, now } = work;
   journal(work, 'cairn.lock.expired', row);
   const ungranted = row.state === 'granted' ? { token: null, granted_at: null } : {};
-  await end(tx, { ...row, ...ungranted, state: 'expired', ended_at: row.expires_at ?? now });
+  await end(work.tx, { ...row, ...ungranted, state: 'expired', ended_at: row.expires_at ?? work.now });
 }
 
 /** Releases a lock, or abandons the wait for it. The caller then settles the queue. */
 export async function giveUp(work: Work, row: LockRow): Promise<LockRow> {
-  const { tx, now } = work;
   const state = holds(row) ? 'released' : 'abandoned';
   journal(work, `cairn.lock.${state}`, row);
-  return end(tx, { ...row, state, ended_at: now });
+  return end(work.tx, { ...row, state, ended_at: work.now });
 }
 
 async function end(tx: Tx, row: LockRow): Promise<LockRow> {

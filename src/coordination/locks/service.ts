@@ -66,15 +66,13 @@ export async function acquire(caller: Call, input: In<'locks.acquire'>): Promise
   throw conflict(asked, await readQueue(driver.at(tenant), row), driver.now());
 }
 
-function wantedOf(call: Call, input: In<'locks.acquire'>): Wanted {
-  return {
-    resource_type: input.resource_type,
-    resource_id: input.resource_id,
-    holder_agent_id: requiredAgent(call, input.holder_agent_id, 'holder_agent_id'),
-    mode: input.mode ?? 'Exclusive',
-    lease_ms: input.lease_ms ?? DEFAULT_LOCK_LEASE_MS,
-  };
-}
+const wantedOf = (call: Call, input: In<'locks.acquire'>): Wanted => ({
+  resource_type: input.resource_type,
+  resource_id: input.resource_id,
+  holder_agent_id: requiredAgent(call, input.holder_agent_id, 'holder_agent_id'),
+  mode: input.mode ?? 'Exclusive',
+  lease_ms: input.lease_ms ?? DEFAULT_LOCK_LEASE_MS,
+});
 
 async function enqueue(work: Work, asked: Asked): Promise<Enqueued> {
   const { tx, now } = work;
@@ -120,16 +118,14 @@ async function enqueueAgain(work: Work, lock_id: string, asked: Asked): Promise<
 /** A lock that was requested before: it keeps its place in the queue, which this call now renews. */
 async function rejoin({ call, tx, now }: Work, row: LockRow, asked: Asked): Promise<LockRow> {
   const { lock_id } = row;
-  const { agent_id } = call.caller;
-  if (agent_id !== null && agent_id !== row.holder_agent_id) {
+  if (call.caller.agent_id !== null && call.caller.agent_id !== row.holder_agent_id) {
     throw new CairnError('ENTITY_ALREADY_EXISTS', `lock_id ${lock_id} is used by another agent: use a new lock_id`);
   }
   if (!isLive(row, now)) {
     const { state } = toLock(row, now);
     throw new CairnError('ENTITY_GONE', `lock ${lock_id} has ended (${state}): use a new lock_id`, { lock_id });
   }
-  const { wanted } = asked;
-  const others = (Object.keys(wanted) as (keyof Wanted)[]).filter((name) => wanted[name] !== row[name]);
+  const others = (Object.keys(asked.wanted) as (keyof Wanted)[]).filter((name) => asked.wanted[name] !== row[name]);
   if (others.length > 0) {
     throw new CairnError(
       'ENTITY_ALREADY_EXISTS',
@@ -177,17 +173,15 @@ async function isParty(call: Call, query: Query, { lock_id, holder_agent_id }: L
 }
 
 export async function list(call: Call, input: In<'locks.list'>): Promise<Out<'locks.list'>> {
-  const { driver, tenant } = call;
   const { resource_type, resource_id, holder_agent_id } = input;
-  const party = call.caller.agent_id ?? undefined;
-  const filter = { resource_type, resource_id, holder_agent_id, party };
-  const now = driver.now();
+  const filter = { resource_type, resource_id, holder_agent_id, party: call.caller.agent_id ?? undefined };
+  const now = call.driver.now();
   const { rows, next_cursor, total } = await listPage<LockRow, string>(call, {
     input,
     filters: [resource_type ?? null, resource_id ?? null, holder_agent_id ?? null],
     key: 'string',
     keyOf: ({ lock_id }) => lock_id,
-    read: (page) => listLocks(driver.at(tenant), filter, page, now),
+    read: (page) => listLocks(call.driver.at(call.tenant), filter, page, now),
     count: countLocks(filter, now),
   });
   return { locks: rows.map((row) => toLock(row, now)), next_cursor, total };
@@ -212,11 +206,10 @@ async function openOwn({ call, tx, now }: Work, lock_id: string, agent: string |
 }
 
 export async function extend(call: Call, input: In<'locks.extend'>): Promise<Out<'locks.extend'>> {
-  const { driver, tenant } = call;
   const { lock_id, additional_ms } = input;
   const agent = agentOf(call, input.holder_agent_id, 'holder_agent_id');
   if (call.caller.agent_id === null) {
-    const known = agent ?? (await findLock(driver.at(tenant), lock_id))?.holder_agent_id;
+    const known = agent ?? (await findLock(call.driver.at(call.tenant), lock_id))?.holder_agent_id;
     await signOfLife(call, known);
   }
   return change(call, {
@@ -234,24 +227,22 @@ export async function extend(call: Call, input: In<'locks.extend'>): Promise<Out
       return toLock(longer, now);
     },
     remember: () => lock_id,
-    again: (tx) => readLock(tx, lock_id, driver.now()),
+    again: (tx) => readLock(tx, lock_id, call.driver.now()),
   });
 }
 
 export function release(call: Call, input: In<'locks.release'>): Promise<Out<'locks.release'>> {
-  const { driver } = call;
-  const { lock_id } = input;
   const agent = agentOf(call, input.releasing_agent_id, 'releasing_agent_id');
   return change(call, {
     input,
     work: async (work) => {
-      const { row, resource } = await openOwn(work, lock_id, agent);
+      const { row, resource } = await openOwn(work, input.lock_id, agent);
       const ended = await giveUp(work, row);
       await settle(work, resource);
       return toLock(ended, work.now);
     },
-    remember: () => lock_id,
-    again: (tx) => readLock(tx, lock_id, driver.now()),
+    remember: () => input.lock_id,
+    again: (tx) => readLock(tx, input.lock_id, call.driver.now()),
   });
 }
 
@@ -263,10 +254,9 @@ async function readLock(tx: Tx, lock_id: string, now: number): Promise<Lock> {
 
 /** Gives up all locks and waits of an agent, as when it goes offline; the next waiters are granted at once. */
 export async function releaseHeldBy(work: Work, agent_id: string): Promise<void> {
-  const { tx, now } = work;
-  for (const { lock_id } of await openLocksOf(tx, agent_id)) {
-    const open = await openLock(tx, lock_id);
-    if (!open || !isLive(open.row, now)) continue;
+  for (const { lock_id } of await openLocksOf(work.tx, agent_id)) {
+    const open = await openLock(work.tx, lock_id);
+    if (!open || !isLive(open.row, work.now)) continue;
     await giveUp(work, open.row);
     await settle(work, open.resource);
   }

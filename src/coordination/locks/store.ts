@@ -62,7 +62,7 @@ export function toLock(row: LockRow, now: number): Lock {
   });
 }
 
-/** Joins the lease s of a lock l. LATERAL: PostgreSQL without statistics would otherwise read all leases for each lock. */
+/** Joins the lease s of a lock l. LATERAL: without statistics PostgreSQL would read all leases for each lock. */
 const ITS_LEASE: Sql = byDialect({
   sqlite: sql`LEFT JOIN leases s ON s.tenant_id = l.tenant_id AND s.kind = 'lock' AND s.subject_id = l.lock_id`,
   postgres: sql`LEFT JOIN LATERAL (SELECT x.expires_at, x.holder FROM leases x
@@ -71,59 +71,52 @@ const ITS_LEASE: Sql = byDialect({
 
 const WITH_LEASE: Sql = sql`SELECT l.*, s.expires_at, s.holder AS leased_to FROM locks l ${ITS_LEASE}`;
 
-export function findLock(query: Query, lock_id: string): Promise<LockRow | undefined> {
-  return query.get<LockRow>(sql`${WITH_LEASE} WHERE l.tenant_id = ${TENANT} AND l.lock_id = ${lock_id}`);
-}
+export const findLock = (query: Query, lock_id: string): Promise<LockRow | undefined> =>
+  query.get<LockRow>(sql`${WITH_LEASE} WHERE l.tenant_id = ${TENANT} AND l.lock_id = ${lock_id}`);
 
 /** Locks the row of a resource. Every change of its queue does this first. */
-export function lockResource(tx: Tx, { resource_type, resource_id }: ResourceName): Promise<Resource | undefined> {
-  return tx.get<Resource>(
+export const lockResource = (tx: Tx, { resource_type, resource_id }: ResourceName): Promise<Resource | undefined> =>
+  tx.get<Resource>(
     sql`SELECT resource_type, resource_id, token, ticket FROM lock_resources
         WHERE tenant_id = ${TENANT} AND resource_type = ${resource_type} AND resource_id = ${resource_id} FOR UPDATE`,
   );
-}
 
 /** The same by lock_id: the resource of a lock never changes. */
-export function lockResourceOf(tx: Tx, lock_id: string): Promise<Resource | undefined> {
-  return tx.get<Resource>(
+export const lockResourceOf = (tx: Tx, lock_id: string): Promise<Resource | undefined> =>
+  tx.get<Resource>(
     sql`SELECT resource_type, resource_id, token, ticket FROM lock_resources
         WHERE tenant_id = ${TENANT} AND (resource_type, resource_id) =
           (SELECT l.resource_type, l.resource_id FROM locks l WHERE l.tenant_id = ${TENANT} AND l.lock_id = ${lock_id})
         FOR UPDATE`,
   );
-}
 
 /** Fails if the row exists: an upsert would give two concurrent first requests the same token. */
-export function insertResource(tx: Tx, resource: Resource): Promise<void> {
-  return tx.send(
+export const insertResource = (tx: Tx, resource: Resource): Promise<void> =>
+  tx.send(
     sql`INSERT INTO lock_resources (tenant_id, resource_type, resource_id, token, ticket)
         VALUES (${TENANT}, ${resource.resource_type}, ${resource.resource_id}, ${resource.token}, ${resource.ticket})`,
   );
-}
 
-export function updateResource(tx: Tx, resource: Resource): Promise<void> {
-  return tx.send(
+export const updateResource = (tx: Tx, resource: Resource): Promise<void> =>
+  tx.send(
     sql`UPDATE lock_resources SET token = ${resource.token}, ticket = ${resource.ticket}
         WHERE tenant_id = ${TENANT} AND resource_type = ${resource.resource_type} AND resource_id = ${resource.resource_id}`,
   );
-}
 
-export function insertLock(tx: Tx, row: LockRow): Promise<void> {
-  return tx.send(
+export const insertLock = (tx: Tx, row: LockRow): Promise<void> =>
+  tx.send(
     sql`INSERT INTO locks (tenant_id, lock_id, resource_type, resource_id, holder_agent_id, mode, state, ticket, token,
           lease_ms, asked_at, granted_at)
         VALUES (${TENANT}, ${row.lock_id}, ${row.resource_type}, ${row.resource_id}, ${row.holder_agent_id}, ${row.mode},
           ${row.state}, ${row.ticket}, ${row.token}, ${row.lease_ms}, ${row.asked_at}, ${row.granted_at})`,
   );
-}
 
-export function updateLock(tx: Tx, row: LockRow): Promise<void> {
-  return tx.send(
+export const updateLock = (tx: Tx, row: LockRow): Promise<void> =>
+  tx.send(
     sql`UPDATE locks SET state = ${row.state}, ticket = ${row.ticket}, token = ${row.token},
           granted_at = ${row.granted_at}, ended_at = ${row.ended_at}
         WHERE tenant_id = ${TENANT} AND lock_id = ${row.lock_id}`,
   );
-}
 
 const inState = (resource: ResourceName, state: LockState, limit: number): Sql =>
   sql`SELECT * FROM (${WITH_LEASE} WHERE l.tenant_id = ${TENANT} AND l.resource_type = ${resource.resource_type}
@@ -142,12 +135,11 @@ export function queueOf(query: Query, resource: ResourceName, limit: number): Pr
 }
 
 /** Locks that an agent holds or waits for, in the lock order of resources. */
-export function openLocksOf(query: Query, agent_id: string): Promise<LockRow[]> {
-  return query.all<LockRow>(
+export const openLocksOf = (query: Query, agent_id: string): Promise<LockRow[]> =>
+  query.all<LockRow>(
     sql`${WITH_LEASE} WHERE l.tenant_id = ${TENANT} AND l.holder_agent_id = ${agent_id} AND l.ended_at IS NULL
         ORDER BY l.resource_type, l.resource_id, l.ticket`,
   );
-}
 
 /** Whether an agent is in the queue of the resource of a lock. */
 export async function isInQueue(query: Query, lock_id: string, agent_id: string): Promise<boolean> {
@@ -176,9 +168,8 @@ function matching({ resource_type, resource_id, holder_agent_id, party }: LockFi
   return join([live, ...equalTo(equal), ...own], ' AND ');
 }
 
-export function listLocks(query: Query, filter: LockFilter, page: KeysetPage, now: number): Promise<LockRow[]> {
-  return query.all<LockRow>(sql`${WITH_LEASE} WHERE ${matching(filter, now)}${keyset(sql`l.lock_id`, page)}`);
-}
+export const listLocks = (query: Query, filter: LockFilter, page: KeysetPage, now: number): Promise<LockRow[]> =>
+  query.all<LockRow>(sql`${WITH_LEASE} WHERE ${matching(filter, now)}${keyset(sql`l.lock_id`, page)}`);
 
 export const countLocks = (filter: LockFilter, now: number): Sql =>
   sql`SELECT COUNT(*) AS total FROM locks l ${ITS_LEASE} WHERE ${matching(filter, now)}`;
@@ -186,9 +177,8 @@ export const countLocks = (filter: LockFilter, now: number): Sql =>
 export const KEEP_ENDED_LOCKS_MS = 24 * 3_600_000;
 
 /** Deletes ended locks. Their resources stay, with their tokens. */
-export function forgetLocks(tx: Tx, before: number, limit: number): Promise<number> {
-  return tx.run(
+export const forgetLocks = (tx: Tx, before: number, limit: number): Promise<number> =>
+  tx.run(
     sql`DELETE FROM locks WHERE tenant_id = ${TENANT} AND lock_id IN (
           SELECT lock_id FROM locks WHERE tenant_id = ${TENANT} AND ended_at <= ${before} LIMIT ${limit})`,
   );
-}

@@ -1,7 +1,7 @@
 /**
  * Waiting for a lock: heartbeats, picking up a grant, leaving the queue on timeout or when the caller has gone. Several
- * calls may wait for one lock, since a client that lost its connection asks again: the last one owns the place, and only
- * that one gives it up.
+ * calls may wait for one lock, since a client that lost its connection asks again: the last one owns the place, and
+ * only that one gives it up.
  */
 import type { Tx } from '../../driver/index.js';
 import { type Call, forgetRequest, renewLease, writeGuarded } from '../../engine/index.js';
@@ -25,13 +25,12 @@ interface Waiting {
 
 /** Returns the lock once it is held, or undefined on timeout. Throws when the caller has gone. */
 export async function waitInQueue(call: Call, waiting: Waiting): Promise<LockRow | undefined> {
-  const { lock_id } = waiting.row;
   const watch = new Watch(call, waiting);
   let held: LockRow | undefined;
   try {
     held = await waitFor(
       call,
-      [wakeKey(lock_id)],
+      [wakeKey(waiting.row.lock_id)],
       waiting.timeout_ms,
       () => watch.look(),
       () => watch.next_look,
@@ -63,10 +62,9 @@ class Watch {
   }
 
   async look(): Promise<LockRow | undefined> {
-    const { driver, tenant } = this.#call;
-    const row = await findLock(driver.at(tenant), this.#waiting.row.lock_id);
+    const row = await findLock(this.#call.driver.at(this.#call.tenant), this.#waiting.row.lock_id);
     this.next_look = this.#renew_at;
-    if (row?.state === 'held' && isLive(row, driver.now())) return row;
+    if (row?.state === 'held' && isLive(row, this.#call.driver.now())) return row;
     if (row?.state === 'granted') return this.#take();
     if (row?.state === 'expired' && row.token === null) return this.#return();
     if (row?.state !== 'waiting') throw ended(this.#waiting.row.lock_id);
@@ -76,10 +74,9 @@ class Watch {
   }
 
   async #take(): Promise<LockRow | undefined> {
-    const { driver } = this.#call;
     const taken = await writeGuarded(this.#call, async (tx) => {
       const open = await openLock(tx, this.#waiting.row.lock_id);
-      const now = driver.now();
+      const now = this.#call.driver.now();
       if (!open || !isLive(open.row, now)) return undefined;
       if (open.row.state === 'held') return { row: open.row, mine: false };
       return open.row.state === 'granted' ? { row: await hold(tx, open.row, now), mine: true } : undefined;
@@ -107,8 +104,7 @@ class Watch {
       const open = await openLock(tx, this.#waiting.row.lock_id);
       const now = call.driver.now();
       if (!open || isLive(open.row, now)) return;
-      const { state, token } = open.row;
-      if (state !== 'waiting' && !(state === 'expired' && token === null)) return;
+      if (open.row.state !== 'waiting' && !(open.row.state === 'expired' && open.row.token === null)) return;
       const resource = { ...open.resource, ticket: open.resource.ticket + 1 };
       const row = requeued(open.row, resource.ticket, this.#waiting.asker, now);
       await updateResource(tx, resource);
@@ -120,13 +116,12 @@ class Watch {
   }
 
   /**
-   * Schedules the next look for the end of the next lease ahead, and settles the queue if that is over. The first waiter
-   * does so at once, the others YIELD_MS later: by then the first waiter must be dead.
+   * Schedules the next look for the end of the next lease ahead, and settles the queue if that is over. The first
+   * waiter does so at once, the others YIELD_MS later: by then the first waiter must be dead.
    */
   async #lookAhead(row: LockRow): Promise<void> {
-    const { driver, tenant } = this.#call;
-    const now = driver.now();
-    const ahead = await queueOf(driver.at(tenant), row, 1);
+    const now = this.#call.driver.now();
+    const ahead = await queueOf(this.#call.driver.at(this.#call.tenant), row, 1);
     const isFirst = ahead.some(({ lock_id }) => lock_id === row.lock_id);
     const others = ahead.filter(({ lock_id }) => lock_id !== row.lock_id);
     const until = Math.min(...others.map(({ expires_at }) => expires_at ?? 0)) + (isFirst ? 0 : YIELD_MS);
@@ -136,11 +131,10 @@ class Watch {
   }
 
   async #settle(): Promise<void> {
-    const { driver, tenant } = this.#call;
     this.next_look = 0;
-    await driver.write(tenant, async (tx) => {
+    await this.#call.driver.write(this.#call.tenant, async (tx) => {
       const open = await openLock(tx, this.#waiting.row.lock_id);
-      if (open) await settle({ call: this.#call, tx, now: driver.now() }, open.resource);
+      if (open) await settle({ call: this.#call, tx, now: this.#call.driver.now() }, open.resource);
     });
   }
 }
@@ -154,10 +148,9 @@ export function leave(
   { row: { lock_id }, asker }: Pick<Waiting, 'row' | 'asker'>,
   gone?: 'granted' | 'held',
 ): Promise<LockRow | undefined> {
-  const { driver, tenant } = call;
   const work = async (tx: Tx): Promise<LockRow | undefined> => {
     const open = await openLock(tx, lock_id);
-    const now = driver.now();
+    const now = call.driver.now();
     if (!open || !isLive(open.row, now)) return undefined;
     const { row, resource } = open;
     const mine = row.leased_to === asker;
@@ -171,7 +164,7 @@ export function leave(
     return undefined;
   };
   // A stale caller may give up its place, but not get the lock.
-  return gone === undefined ? writeGuarded(call, work) : driver.write(tenant, work);
+  return gone === undefined ? writeGuarded(call, work) : call.driver.write(call.tenant, work);
 }
 
 const ended = (lock_id: string): CairnError =>

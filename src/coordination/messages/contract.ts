@@ -5,7 +5,7 @@ import { agentType } from '../../identity/contract.js';
 import { anyId, instant, pageInput, pageOutput, text, uuid } from '../../kernel/contract.js';
 import { waitMs } from '../agent-turns/model.js';
 import { leaseMs } from '../locks/model.js';
-import { agentOfKey, EXAMPLE_ID, newEntityId, PARTY_READ, PARTY_WRITE } from '../party-operations.js';
+import { agentOfKey, EXAMPLE_ID, newEntityId, READ, WRITE } from '../party-operations.js';
 import { deliveredMessage, fanOut, message, priority } from './model.js';
 
 const byId = { message_id: uuid };
@@ -47,7 +47,7 @@ export const messages = {
     example: { from_agent_id: 'planner-1', to_agent_id: 'reviewer-1', message_type: 'ping', payload: '{}' },
   }),
   get: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/messages/{message_id}',
     input: z.strictObject(byId),
     output: message,
@@ -55,7 +55,7 @@ export const messages = {
     example: { message_id: EXAMPLE_ID },
   }),
   list: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/api/v1/messages',
     input: z.strictObject({
       to_agent: anyId.optional().describe('Messages in the mailboxes of this agent'),
@@ -71,7 +71,7 @@ export const messages = {
     example: {},
   }),
   receive: operation({
-    ...PARTY_WRITE,
+    ...WRITE,
     path: '/api/v1/messages/receive',
     input: z.strictObject({
       ...reader,
@@ -108,7 +108,7 @@ export const messages = {
     example: { agent_id: 'reviewer-1' },
   }),
   acknowledge: operation({
-    ...PARTY_WRITE,
+    ...WRITE,
     path: '/api/v1/messages/{message_id}/acknowledge',
     input: z.strictObject({
       ...byId,

@@ -34,7 +34,7 @@ const locking = (mailbox: string): Sql =>
     postgres: sql`pg_advisory_xact_lock(hashtextextended(t.tenant_id || ' mailbox ' || ${mailbox}, 0))`,
   });
 
-/** Serializes readers of a mailbox, so that each sees the leases of the others. Advisory: a mailbox has no row to lock. */
+/** Serializes readers of a mailbox, so that each sees the leases of the others. A mailbox has no row to lock. */
 export async function lockMailboxes(tx: Tx, mailboxes: readonly string[]): Promise<void> {
   for (const mailbox of [...mailboxes].sort()) {
     await tx.all(sql`SELECT ${locking(mailbox)} FROM tenants t WHERE t.tenant_id = ${TENANT}`);
@@ -72,7 +72,7 @@ const withLease = (mailbox: string, seq: Sql): Sql => {
   });
 };
 
-/** The lanes of a mailbox with open deliveries, most urgent first. A loose index scan: its cost does not depend on their length. */
+/** Lanes of a mailbox with open deliveries, most urgent first. A loose index scan: long lanes cost no more. */
 export function openLanes(query: Query, mailbox: string, now: number, limit: number): Promise<Lane[]> {
   const waiting = waits(mailbox);
   return query.all<Lane>(
@@ -92,20 +92,19 @@ export function openLanes(query: Query, mailbox: string, now: number, limit: num
 }
 
 /** Open deliveries of a lane after a seq, in order. */
-export function openDeliveries(
+export const openDeliveries = (
   query: Query,
   { mailbox, lane }: Pick<Lane, 'mailbox' | 'lane'>,
   now: number,
   after: number,
   limit: number,
-): Promise<(Delivery & DeliveryLease)[]> {
-  return query.all(
+): Promise<(Delivery & DeliveryLease)[]> =>
+  query.all(
     sql`SELECT ${COLUMNS}, l.holder, l.expires_at AS leased_until
         FROM ${OPEN} ${withLease(mailbox, sql`d.seq`)}
         WHERE ${waits(mailbox)} AND d.lane = ${lane} AND ${lives(now)} AND d.seq > ${after}
         ORDER BY d.seq LIMIT ${limit}`,
   );
-}
 
 const leasesTable: Table = {
   name: 'leases',
@@ -144,11 +143,10 @@ export async function takeDeliveries(
   // Grouped by new value: most were never delivered before, so there is one statement per mailbox.
   const groups = new Map<string, { mailbox: string; delivered_to: string | null; ids: string[] }>();
   for (const one of chosen) {
-    const { mailbox, message_id } = one;
     const delivered_to = deliveredTo(one, agent_id);
-    const key = JSON.stringify([mailbox, delivered_to]);
-    const group = groups.get(key) ?? { mailbox, delivered_to, ids: [] };
-    group.ids.push(message_id);
+    const key = JSON.stringify([one.mailbox, delivered_to]);
+    const group = groups.get(key) ?? { mailbox: one.mailbox, delivered_to, ids: [] };
+    group.ids.push(one.message_id);
     groups.set(key, group);
   }
   const got = new Set<string>();

@@ -7,12 +7,11 @@ interface ExpiredMessage {
 }
 
 /** Expired messages with content, by expiry. */
-export function expiredMessages(query: Query, now: number, limit: number): Promise<ExpiredMessage[]> {
-  return query.all<ExpiredMessage>(
+export const expiredMessages = (query: Query, now: number, limit: number): Promise<ExpiredMessage[]> =>
+  query.all<ExpiredMessage>(
     sql`SELECT message_id, recipients FROM messages WHERE tenant_id = ${TENANT} AND expires_at IS NOT NULL
           AND erased_at IS NULL AND expires_at <= ${now} ORDER BY expires_at LIMIT ${limit}`,
   );
-}
 
 const BLANK: Sql = sql`payload = NULL, artifact_ids = NULL, message_type = '', sent_hash = NULL`;
 

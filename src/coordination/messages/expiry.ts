@@ -1,4 +1,4 @@
-/** Ends leases of unacknowledged deliveries: when they expire, or when their agent goes offline. They are delivered again. */
+/** Ends leases of unacknowledged deliveries, on expiry or when their agent goes offline: they are delivered again. */
 import type { Lease, Work } from '../../engine/index.js';
 import { endDelivery, mailboxOf, releaseDeliveries } from './deliveries.js';
 

@@ -133,13 +133,12 @@ async function takeIn({ call, tx, now }: Work, reader: Reader, limit: number): P
   const ids = deliveries.map(({ message_id }) => message_id);
   const contents = await contentsOf(call, tx, ids);
   const chosen = deliveries.filter(({ message_id }) => contents.has(message_id));
-  const { agent_id, reader_id, holder } = reader;
   const expires_at = now + reader.lease_ms;
-  const taken = await takeDeliveries(tx, chosen, { agent_id, holder, expires_at });
+  const taken = await takeDeliveries(tx, chosen, { agent_id: reader.agent_id, holder: reader.holder, expires_at });
   if (taken.length === 0) throw new NothingAvailable();
   return taken.map(({ message_id, mailbox, deliveries: attempt }) => ({
     ...toMessage(contents.get(message_id)!),
-    delivery: { mailbox, attempt, reader_id, lease_expires_at: toIso(expires_at) },
+    delivery: { mailbox, attempt, reader_id: reader.reader_id, lease_expires_at: toIso(expires_at) },
   }));
 }
 
@@ -213,13 +212,12 @@ const keysOf = async (call: Call, { agent_id }: Reader): Promise<string[]> =>
 export async function* stream(made: Call, input: In<'messages.stream'>): AsyncGenerator<Streamed, void, undefined> {
   const reader = readerOf(made, input);
   const call = await actingFor(made, reader.agent_id);
-  const { driver, wakes } = call;
   const { signal } = call.options;
   let token = input.after === undefined ? tokenAt(call, 0) : checkedToken(input.after);
   // An Idempotency-Key stores one answer; a stream takes many.
   const { idempotency_key: _, ...options } = call.options;
   const poll = new Poll({ ...call, options }, input, reader);
-  const ended = () => wakes.closed || signal?.aborted === true;
+  const ended = () => call.wakes.closed || signal?.aborted === true;
   yield { token, message: null };
   let beat = performance.now();
   let alive = beat;
@@ -238,7 +236,7 @@ export async function* stream(made: Call, input: In<'messages.stream'>): AsyncGe
     for (const message of taken ?? []) {
       if (ended()) return;
       // If the consumer is slow, the lease may be over and another reader may have the message.
-      if (Date.parse(message.delivery.lease_expires_at) <= driver.now()) continue;
+      if (Date.parse(message.delivery.lease_expires_at) <= call.driver.now()) continue;
       token = tokenAt(call, message.seq);
       yield { token, message };
       beat = performance.now();

@@ -66,7 +66,7 @@ function shown(tx: Tx, row: MessageRow): Message {
 /** Answers a repeated send: the existing message, if the same agent sent the same request. */
 function sameMessage(tx: Tx, row: MessageRow, prepared: PreparedMessage, now: number): Message {
   if (isOver(row, now)) {
-    throw new CairnError('ENTITY_GONE', `message ${row.message_id} was deleted; ids are never reused`);
+    throw new CairnError('ENTITY_GONE', `message ${row.message_id} expired or was erased; ids are never reused`);
   }
   if (row.sent_hash === prepared.sent_hash && row.from_agent_id === prepared.from_agent_id) return shown(tx, row);
   throw new CairnError(
@@ -89,7 +89,7 @@ async function refuseUnreadable({ call, tx }: Work, input: In<'messages.send'>):
   }
 }
 
-/** Checks the entities that a message names; locks and returns its trajectory, so that it is not deleted concurrently. */
+/** Checks the entities that a message names. Locks its trajectory against a concurrent deletion; returns its id. */
 async function trajectoryOf(work: Work, input: In<'messages.send'>): Promise<string | null> {
   const { tx, now } = work;
   const { scope_id, artifact_ids = [] } = input;
@@ -104,7 +104,7 @@ async function trajectoryOf(work: Work, input: In<'messages.send'>): Promise<str
     if (scope && scope.trajectory_id !== trajectory_id) {
       throw new CairnError(
         'UNKNOWN_ENTITY',
-        `scope ${scope.scope_id} is not in trajectory ${trajectory_id}: give the trajectory of the scope, or only the scope`,
+        `scope ${scope.scope_id} is not in trajectory ${trajectory_id}: give its own trajectory, or only the scope`,
       );
     }
   }
@@ -241,13 +241,12 @@ export async function list(call: Call, input: In<'messages.list'>): Promise<Out<
 }
 
 export async function acknowledge(call: Call, input: In<'messages.acknowledge'>): Promise<Message> {
-  const { message_id } = input;
   const agent_id = agentOf(call, input.agent_id, 'agent_id') ?? null;
   return change<Message>(call, {
     input,
-    work: (work) => acknowledgeIn(work, message_id, agent_id),
+    work: (work) => acknowledgeIn(work, input.message_id, agent_id),
     remember: () => null,
-    again: async (tx) => shown(tx, await readableRow(call, tx, message_id)),
+    again: async (tx) => shown(tx, await readableRow(call, tx, input.message_id)),
   });
 }
 
@@ -261,8 +260,7 @@ async function acknowledgeIn(work: Work, message_id: string, agent_id: string | 
       ? await onlyDelivery(tx, row)
       : ((await deliveryTo(tx, row, agent_id)) ?? (await refuseRecipient(work, row, agent_id)));
   if (delivery.acknowledged_at !== null) {
-    const message = `message ${message_id} is already acknowledged`;
-    throw new CairnError('STATE_CONFLICT', message, { status: 'acknowledged' });
+    throw new CairnError('STATE_CONFLICT', `message ${message_id} is already acknowledged`, { status: 'acknowledged' });
   }
   const by = agent_id ?? row.to_agent_id;
   await acknowledgeDelivery(tx, delivery, by, now);
@@ -284,8 +282,8 @@ async function onlyDelivery(tx: Tx, { message_id, recipients }: MessageRow): Pro
 }
 
 /**
- * The delivery that an agent may acknowledge: in its own mailbox, or one to its type that it had, even if another has it
- * now. A delivery that nobody had yet may be acknowledged by any agent of the type.
+ * The delivery that an agent may acknowledge: in its own mailbox, or one to its type that it had, even if another has
+ * it now. A delivery that nobody had yet may be acknowledged by any agent of the type.
  */
 async function deliveryTo(tx: Tx, row: MessageRow, agent_id: string): Promise<Delivery | undefined> {
   const { message_id, to_agent_type } = row;
@@ -302,11 +300,10 @@ async function deliveryTo(tx: Tx, row: MessageRow, agent_id: string): Promise<De
 
 /** To an agent that may not read it, a message does not exist. */
 async function refuseRecipient({ call, tx }: Work, row: MessageRow, agent_id: string): Promise<never> {
-  const { message_id } = row;
-  if (!(await isReadable(call, tx, row))) throw noMessage(call, message_id);
+  if (!(await isReadable(call, tx, row))) throw noMessage(call, row.message_id);
   throw new CairnError(
     'FORBIDDEN',
-    `message ${message_id} was not delivered to agent ${agent_id}: only its receiver acknowledges it`,
+    `message ${row.message_id} was not delivered to agent ${agent_id}: only its receiver acknowledges it`,
     { rule: 'message_recipient' },
   );
 }

@@ -72,8 +72,8 @@ export async function insertMessage(tx: Tx, message: Omit<MessageRow, keyof type
   const row = { ...message, ...NEW };
   await tx.send(
     sql`INSERT INTO messages (tenant_id, message_id, from_agent_id, to_agent_id, to_agent_type, fan_out, message_type,
-          payload, trajectory_id, scope_id, artifact_ids, priority, seq, recipients, acknowledged, sent_hash, expires_at,
-          created_at)
+          payload, trajectory_id, scope_id, artifact_ids, priority, seq, recipients, acknowledged, sent_hash,
+          expires_at, created_at)
         VALUES (${TENANT}, ${row.message_id}, ${row.from_agent_id}, ${row.to_agent_id}, ${row.to_agent_type},
           ${row.fan_out}, ${row.message_type}, ${row.payload}, ${row.trajectory_id}, ${row.scope_id},
           ${row.artifact_ids}, ${row.priority}, ${row.seq}, ${row.recipients}, ${row.acknowledged}, ${row.sent_hash},
@@ -89,7 +89,7 @@ const laneOf = ({ priority, from_agent_id }: MessageRow): string =>
 /** The rank of a lane: 0 is the most urgent. */
 export const urgencyOf = (lane: string): number => Number(lane.slice(0, lane.indexOf(' ')));
 
-/** Inserts a message into its mailboxes with the seq of its commit; returns them. One erased in the same commit goes to none. */
+/** Inserts a message into its mailboxes with the seq of its commit; returns them. None if erased in the same commit. */
 export async function settleMessage(tx: Tx, row: MessageRow, seq: number): Promise<string[]> {
   const { to_agent_id, to_agent_type } = row;
   const toAll = to_agent_type !== null && row.fan_out === 'all';

@@ -4,7 +4,7 @@ import { makes, operation, reads, writes } from '../../engine/contract.js';
 import { anyId, profileName, uuid } from '../../kernel/contract.js';
 import { batch, dispatchAnswer, waitMs } from '../agent-turns/model.js';
 import { handoverChoice } from '../handovers/model.js';
-import { EXAMPLE_ID, PARTY_READ } from '../party-operations.js';
+import { EXAMPLE_ID, READ } from '../party-operations.js';
 import { instruction, packArguments, packed, task } from './model.js';
 
 /** Packing creates cards from cards that the packing agent may read. */
@@ -86,7 +86,7 @@ export const pmo = {
     example: { tasks: [{ target_strategy: 'new', target_ref: 'researcher', instruction: 'Look it up.' }] },
   }),
   batch: operation({
-    ...PARTY_READ,
+    ...READ,
     path: '/projects/{project_id}/pmo/batches/{batch_id}',
     input: z.strictObject({ batch_id: uuid, wait_ms: waitMs.optional() }),
     output: batch,

@@ -50,8 +50,7 @@ export interface Target {
   readonly output_box_id: string | null;
 }
 
-export function targetOf(work: Work, task: Task, source: Source): Promise<Target | Refusal> {
-  const { target_strategy, target_ref } = task;
+export function targetOf(work: Work, { target_strategy, target_ref }: Task, source: Source): Promise<Target | Refusal> {
   switch (target_strategy) {
     case 'new':
       return newTarget(work, needed(target_ref, 'new takes the name of a profile'), source);
@@ -126,16 +125,14 @@ export async function busyWith({ call, tx }: Work, agent_id: string): Promise<Re
   const why = isPartyTo(active, call.caller.agent_id)
     ? `agent_turn ${active.agent_turn_id}, which is ${active.status}: wait for its end, or stop it`
     : 'an agent_turn of another: try again later, or use another agent';
-  const message = `agent ${agent_id} is busy with ${why}`;
-  return { status: 'busy', error_code: 'AGENT_BUSY', message };
+  return { status: 'busy', error_code: 'AGENT_BUSY', message: `agent ${agent_id} is busy with ${why}` };
 }
 
 async function clonedTarget(work: Work, agent_id: string, source: Source): Promise<Target> {
-  const { tx } = work;
-  const original = await registeredAgent(tx, agent_id);
+  const original = await registeredAgent(work.tx, agent_id);
   // A clone needs the same right as its original; cloning oneself needs none.
-  if (agent_id !== source.agent_id) await checkMayDelegate(tx, source.agent_id, original);
-  const profile = await profileOf(tx, original);
+  if (agent_id !== source.agent_id) await checkMayDelegate(work.tx, source.agent_id, original);
+  const profile = await profileOf(work.tx, original);
   const { agent_type, typed, capabilities, memory_access, can_delegate_to, profile_name } = original;
   const traits = { agent_type, typed, capabilities, memory_access, can_delegate_to, profile_name };
   const agent = await newAgent(work, source, traits);

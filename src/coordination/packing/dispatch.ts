@@ -7,7 +7,7 @@ import { addReader, type BoxRow, findBox } from '../../facts/sql.js';
 import { type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import { DEFAULT_MAX_ATTEMPTS, type DispatchAnswer, MAX_DEPTH_OF_DELEGATION } from '../agent-turns/model.js';
-import { type AgentTurnRow, insertAgentTurn, lastTurnOf } from '../agent-turns/store.js';
+import { insertAgentTurn, lastTurnOf, type NewAgentTurn } from '../agent-turns/store.js';
 import { insertDelegation } from '../delegations/store.js';
 import type { Handover, HandoverChoice } from '../handovers/model.js';
 import { recipeOf } from '../handovers/service.js';
@@ -67,7 +67,6 @@ export async function readyTask(
   source: Source,
   author: string,
 ): Promise<ReadyTask | Refusal> {
-  const { call } = work;
   if (source.depth > MAX_DEPTH_OF_DELEGATION) return TOO_DEEP;
   const target = await targetOf(work, task, source);
   if (isRefusal(target)) return target;
@@ -82,8 +81,8 @@ export async function readyTask(
   };
   const plan = planPacking(recipe, given);
   refuseLost(plan, box_ids);
-  const boxes = await visibleBoxes({ ...work, call: asAgent(call, source.agent_id) }, plan.box_ids);
-  return { target, packing: preparePacking(call, plan, { author, source_agent_id: source.agent_id }), boxes };
+  const boxes = await visibleBoxes({ ...work, call: asAgent(work.call, source.agent_id) }, plan.box_ids);
+  return { target, packing: preparePacking(work.call, plan, { author, source_agent_id: source.agent_id }), boxes };
 }
 
 /** Refuses a recipe that leaves out the instruction or given boxes. */
@@ -180,8 +179,7 @@ export async function dispatch(
     for (const box_id of [context_box_id, output_box_id]) await addReader(tx, box_id, source.agent_id, now);
   }
   const at = packing.plan.cards.findIndex(({ arg_key }) => arg_key === 'instruction');
-  const row: AgentTurnRow = {
-    ...NEW_TURN,
+  const row: NewAgentTurn = {
     agent_turn_id,
     agent_id,
     source_agent_id: source.agent_id,
@@ -196,6 +194,10 @@ export async function dispatch(
     batch_id: options.batch?.batch_id ?? null,
     task_index: options.batch?.task_index ?? null,
     channel_id,
+    status: 'dispatched',
+    turn_epoch: 1,
+    attempts: 0,
+    max_attempts: DEFAULT_MAX_ATTEMPTS,
     context_box_id,
     output_box_id,
     instruction_card_id: packed.argument_card_ids[at] ?? options.instruction_card_id ?? null,
@@ -234,30 +236,14 @@ export async function dispatch(
   return { status: 'accepted', ...ids, channel_id };
 }
 
-const NEW_TURN = {
-  status: 'dispatched',
-  turn_epoch: 1,
-  attempts: 0,
-  max_attempts: DEFAULT_MAX_ATTEMPTS,
-  worker_id: null,
-  record_box_id: null,
-  replaced_box_ids: null,
-  deliverable_card_id: null,
-  result_status: null,
-  summary: null,
-  error: null,
-  claimed_at: null,
-  ended_at: null,
-} as const;
-
 /** Wakes workers that wait for this profile, this agent, or any agent_turn. */
-export function announce(tx: Tx, { profile_name, agent_id }: AgentTurnRow): void {
+export function announce(tx: Tx, { profile_name, agent_id }: NewAgentTurn): void {
   if (profile_name !== null) tx.wake(`profile:${profile_name}`);
   tx.wake(`agent:${agent_id}`);
   tx.wake('agent_turns');
 }
 
-function journalDispatch(work: Work, row: AgentTurnRow, cards: number): void {
+function journalDispatch(work: Work, row: NewAgentTurn, cards: number): void {
   const { agent_id, source_agent_id, delegation_id, context_box_id, output_box_id, turn_epoch } = row;
   const { batch_id, channel_id, forked_from } = row;
   const facts = {
@@ -276,7 +262,6 @@ async function outputBoxFor(tx: Tx, { output_box_id, agent }: Target, now: numbe
   if (former?.ended_at === null && former.sealed_at === null) return former.box_id;
   const box_id = newId();
   const held_by = turnBoxHolder(box_id);
-  const { agent_id } = agent;
-  await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+  await makeBox(tx, { box_id, agent_id: agent.agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
   return box_id;
 }

@@ -20,7 +20,7 @@ export const task = z.strictObject({
   target_strategy: z
     .enum(['new', 'reuse', 'clone'])
     .describe(
-      'new: an agent created from profile target_ref; reuse: agent target_ref; clone: a copy of agent target_ref, which continues from its output if the delegator may read that',
+      'new: an agent from profile target_ref; reuse: agent target_ref; clone: a copy of it with its readable output',
     ),
   target_ref: anyId
     .optional()

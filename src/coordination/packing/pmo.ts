@@ -1,7 +1,7 @@
 /** The primitives of delegation: delegate_async, fork_join, launch_principal, ask_expert. */
 import type { Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { appendEvent, type Call, change, putLease, type Work } from '../../engine/index.js';
+import { appendEvent, type Call, type Change, change, putLease, type Work } from '../../engine/index.js';
 import { lockAgent } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, toIso } from '../../kernel/index.js';
@@ -50,8 +50,7 @@ async function dispatchAll(
   source: Source,
   bounds: Bounds,
 ): Promise<Dispatched[]> {
-  const { operation } = work.call;
-  const author = operation.slice(operation.indexOf('.') + 1);
+  const author = work.call.operation.slice(work.call.operation.indexOf('.') + 1);
   // Lock order: agents first, by id.
   const reused = tasks.flatMap(({ task }) => (task.target_strategy === 'reuse' ? (task.target_ref ?? []) : []));
   for (const agent_id of reused.sort()) await lockAgent(work.tx, agent_id);
@@ -83,34 +82,35 @@ const inTask = (error: unknown, index: number): unknown =>
     ? new CairnError(error.code, `tasks[${index}]: ${error.message}`, { ...error.details, task_index: index })
     : error;
 
-/** A refusal changed nothing, so it is an answer, not an error. */
-const answerRefusals = <T>(error: unknown, answer: (refusal: Refused['refusal']) => T): T => {
-  if (error instanceof Refused) return answer(error.refusal);
-  throw error;
-};
+/** A change that answers a refusal: it changed nothing, so it is no error. */
+const changeOrRefuse = <O>(
+  call: Call,
+  what: Pick<Change<O>, 'input' | 'bytes' | 'work'>,
+  refused: (refusal: Refused['refusal']) => O,
+): Promise<O> =>
+  change<O>(call, { ...what, remember: (answer) => answer as Json, again: async (_query, kept) => kept as O }).catch(
+    (error) => {
+      if (error instanceof Refused) return refused(error.refusal);
+      throw error;
+    },
+  );
 
 const delegateOne = (
   call: Call,
   input: Delegating,
   prepared: PreparedTask,
   withSource?: (tx: Tx, source: Source) => Promise<Partial<Task>>,
-): Promise<DispatchAnswer> =>
-  change<DispatchAnswer>(call, {
-    input,
-    bytes: prepared.task.instruction.length,
-    work: async (work) => {
-      const { deadline_seconds } = input;
-      const source = await sourceOf(work, input.source_agent_id);
-      const task = { ...prepared.task, ...(await withSource?.(work.tx, source)) };
-      const deadline = deadline_seconds === undefined ? {} : { deadline_at: work.now + deadline_seconds * 1000 };
-      const [answer] = await dispatchAll(work, input, [{ ...prepared, task }], source, deadline);
-      return answer!;
-    },
-    remember: (answer) => answer as unknown as Json,
-    again: async (_query, kept) => kept as unknown as DispatchAnswer,
-  }).catch((error) =>
-    answerRefusals<DispatchAnswer>(error, ({ status, error_code, message }) => ({ status, error_code, message })),
-  );
+): Promise<DispatchAnswer> => {
+  const work = async (work: Work): Promise<DispatchAnswer> => {
+    const { deadline_seconds } = input;
+    const source = await sourceOf(work, input.source_agent_id);
+    const task = { ...prepared.task, ...(await withSource?.(work.tx, source)) };
+    const deadline = deadline_seconds === undefined ? {} : { deadline_at: work.now + deadline_seconds * 1000 };
+    return (await dispatchAll(work, input, [{ ...prepared, task }], source, deadline))[0]!;
+  };
+  const bytes = prepared.task.instruction.length;
+  return changeOrRefuse(call, { input, bytes, work }, ({ task_index: _, ...refusal }) => refusal);
+};
 
 export async function delegate_async(call: Call, input: In<'pmo.delegate_async'>): Promise<DispatchAnswer> {
   const [prepared] = await prepareTasks(call, [input], input.handover);
@@ -141,38 +141,34 @@ function refuseTwice(tasks: readonly Task[]): void {
 export async function fork_join(call: Call, input: In<'pmo.fork_join'>): Promise<Out<'pmo.fork_join'>> {
   refuseTwice(input.tasks);
   const prepared = await prepareTasks(call, input.tasks, input.handover);
-  return change<Out<'pmo.fork_join'>>(call, {
-    input,
-    bytes: input.tasks.reduce((sum, { instruction }) => sum + instruction.length, 0),
-    work: async (work) => {
-      const { tx, now } = work;
-      const { fail_fast = false, channel_id = null, trajectory_id = null } = input;
-      const source = await sourceOf(work, input.source_agent_id);
-      const batch_id = newId();
-      const expires_at = now + (input.deadline_seconds ?? DEFAULT_DEADLINE_S) * 1000;
-      const deadline_at = toIso(expires_at);
-      const task_count = prepared.length;
-      const dispatched = await dispatchAll(work, input, prepared, source, { batch_id });
-      await insertBatch(tx, {
-        batch_id,
-        source_agent_id: source.agent_id,
-        parent_agent_turn_id: source.turn?.agent_turn_id ?? null,
-        channel_id,
-        fail_fast: fail_fast ? 1 : 0,
-        task_count,
-        status: 'running',
-        deadline_at: expires_at,
-        created_at: now,
-        ended_at: null,
-      });
-      await putLease(tx, { kind: 'batch', subject_id: batch_id, holder: null, token: 0, expires_at });
-      const agent_turn_ids = dispatched.map(({ agent_turn_id }) => agent_turn_id);
-      const facts = { agent_turn_ids, fail_fast, deadline_at };
-      const thread = source.turn?.trajectory_id ?? trajectory_id;
-      appendEvent(work, 'cairn.batch.dispatched', { type: 'batch', id: batch_id }, facts, thread);
-      return { status: 'accepted', batch_id, task_count, agent_turn_ids, deadline_at };
-    },
-    remember: (answer) => answer as unknown as Json,
-    again: async (_query, kept) => kept as unknown as Out<'pmo.fork_join'>,
-  }).catch((error) => answerRefusals<Out<'pmo.fork_join'>>(error, (refusal) => refusal));
+  const bytes = input.tasks.reduce((sum, { instruction }) => sum + instruction.length, 0);
+  const work = async (work: Work): Promise<Out<'pmo.fork_join'>> => {
+    const { tx, now } = work;
+    const { fail_fast = false, channel_id = null, trajectory_id = null } = input;
+    const source = await sourceOf(work, input.source_agent_id);
+    const batch_id = newId();
+    const expires_at = now + (input.deadline_seconds ?? DEFAULT_DEADLINE_S) * 1000;
+    const deadline_at = toIso(expires_at);
+    const task_count = prepared.length;
+    const dispatched = await dispatchAll(work, input, prepared, source, { batch_id });
+    await insertBatch(tx, {
+      batch_id,
+      source_agent_id: source.agent_id,
+      parent_agent_turn_id: source.turn?.agent_turn_id ?? null,
+      channel_id,
+      fail_fast: fail_fast ? 1 : 0,
+      task_count,
+      status: 'running',
+      deadline_at: expires_at,
+      created_at: now,
+      ended_at: null,
+    });
+    await putLease(tx, { kind: 'batch', subject_id: batch_id, holder: null, token: 0, expires_at });
+    const agent_turn_ids = dispatched.map(({ agent_turn_id }) => agent_turn_id);
+    const facts = { agent_turn_ids, fail_fast, deadline_at };
+    const thread = source.turn?.trajectory_id ?? trajectory_id;
+    appendEvent(work, 'cairn.batch.dispatched', { type: 'batch', id: batch_id }, facts, thread);
+    return { status: 'accepted', batch_id, task_count, agent_turn_ids, deadline_at };
+  };
+  return changeOrRefuse(call, { input, bytes, work }, (refusal) => refusal);
 }

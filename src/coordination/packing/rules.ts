@@ -1,4 +1,4 @@
-/** Plans a packing: which profile, cards and boxes a recipe takes from arguments. Whether they exist is checked later. */
+/** Plans a packing: the profile, cards and boxes that a recipe takes from arguments. No I/O. */
 import { anyId, type Json, type JsonObject, profileName } from '../../kernel/contract.js';
 import { invalid, isObject } from '../../kernel/index.js';
 import type { Handover, PackRule } from '../handovers/model.js';

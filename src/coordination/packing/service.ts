@@ -1,4 +1,4 @@
-/** Packing: creates the sealed context of an agent from arguments, boxes and a pointer to the packing agent, by a recipe. */
+/** Packing: creates the sealed context of an agent, by a recipe, from arguments, boxes and a parent pointer. */
 import type { Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { bytesOf, type Call, change, event, type Work } from '../../engine/index.js';
@@ -60,9 +60,8 @@ export function preparePacking(
 
 /** Opens the boxes, in this order; refuses boxes and cards that the agent may not read. */
 export async function visibleBoxes(work: Work, box_ids: readonly string[]): Promise<BoxRow[]> {
-  const { call, tx } = work;
   if (box_ids.length === 0) return [];
-  const boxes = await openBoxes(call, tx, box_ids);
+  const boxes = await openBoxes(work.call, work.tx, box_ids);
   const total = boxes.reduce((sum, { length }) => sum + length, 0);
   if (total > MAX_CONTEXT_CARDS) {
     const message = `the inherited boxes have ${total} cards, the limit of a context is ${MAX_CONTEXT_CARDS}`;
@@ -72,7 +71,7 @@ export async function visibleBoxes(work: Work, box_ids: readonly string[]): Prom
   return boxes;
 }
 
-/** An agent passes on only cards that it may read. Boxes of agent_turns are exempt: they were given to it as a whole. */
+/** An agent passes on only cards that it may read. Boxes of agent_turns are exempt: it was given them as a whole. */
 async function refuseBeyond({ call, tx }: Work, boxes: readonly BoxRow[]): Promise<void> {
   const reach = cardReachOf(call);
   if (!reach || reach.agent_id !== call.caller.agent_id) return;
@@ -93,7 +92,7 @@ interface Packing {
   readonly task?: { readonly agent_turn_id: string; readonly trajectory_id: string; readonly scope_id: string | null };
 }
 
-/** Creates the cards and the sealed box. The boxes are checked already. The number of statements does not grow with inherited cards. */
+/** Creates the cards and the sealed box from checked boxes. The statements do not grow with the inherited cards. */
 export async function packBox(work: Work, what: Packing) {
   const { tx, now } = work;
   const { prepared, boxes, box_id, owner, held_by } = what;

@@ -33,7 +33,7 @@ const byId = (json: string): Sql =>
       FROM json_array_elements(${json}::json) v`,
   });
 
-/** Inserts the parts into a new box, each card at its first occurrence, without unreadable ones; returns their number. */
+/** Inserts the parts into a new box, each readable card at its first occurrence; returns the number of cards. */
 export function fillBox(tx: Tx, box_id: string, parts: readonly Part[], moment: number): Promise<number> {
   const singles = parts.flatMap((part, i) =>
     'card_ids' in part ? part.card_ids.map((card_id, place) => [i, place, card_id]) : [],

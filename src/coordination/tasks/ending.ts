@@ -68,19 +68,17 @@ async function lockTasksBelow(tx: Tx, trajectory_id: string): Promise<LockedTask
   return locked;
 }
 
-/** Ends the tasks of locked trajectories, where none can start any more. Returns the holders whose content must be erased. */
+/** Ends the tasks of locked trajectories, where none can start any more. Returns the ended holders. */
 async function stopTasks(
   work: Work,
   trajectory_ids: readonly string[],
   locked: LockedTasks,
 ): Promise<readonly string[]> {
-  const { tx } = work;
-  const turns = await unfinishedTurnsIn(tx, trajectory_ids);
+  const turns = await unfinishedTurnsIn(work.tx, trajectory_ids);
   // A task that started before the trajectories were locked is locked out of order: a deadlock is retried.
-  const all = turns.every((id) => locked.has(id)) ? locked : await lockForEnding(tx, turns, DELETED.status);
-  const ends = new Map(turns.map((id) => [id, DELETED]));
-  const holders = await endTurns(work, all, ends, trajectory_ids);
-  for (const offer of await lockOffersIn(tx, trajectory_ids)) {
+  const all = turns.every((id) => locked.has(id)) ? locked : await lockForEnding(work.tx, turns, DELETED.status);
+  const holders = await endTurns(work, all, new Map(turns.map((id) => [id, DELETED])), trajectory_ids);
+  for (const offer of await lockOffersIn(work.tx, trajectory_ids)) {
     await endDelegation(work, offer, { status: 'Cancelled', reason: REASON });
   }
   return holders;

@@ -43,7 +43,7 @@ async function artifactsNamed(tx: Tx, { delegation_id }: AgentTurnView, now: num
   return named.filter((id) => known.has(id));
 }
 
-/** Finishes the trajectory of an ended task, unless a completed one has active children. Returns the ended holders, or undefined. */
+/** Finishes the trajectory of an ended task, unless a completed one has active children. Returns the ended holders. */
 async function finishTask(work: Work, turn: AgentTurnView): Promise<readonly string[] | undefined> {
   const { call, tx, now } = work;
   const { trajectory_id, summary, result_status } = turn;
