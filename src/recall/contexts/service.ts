@@ -224,7 +224,7 @@ function journalAssembly(work: Work, row: NewManifest): void {
 }
 
 async function assembledAgain(call: Call, query: Query, manifest_id: string): Promise<AssembledContext> {
-  const row = await openManifest(call, query, manifest_id);
-  const { rendering, entries, ...rest } = await replayContext(call, query, row);
-  return answerOf(row, { ...rendering, ...rest }, entries);
+  const manifest = await openManifest(call, query, manifest_id);
+  const { rendering, entries, ...rest } = await replayContext(manifest);
+  return answerOf(manifest.row, { ...rendering, ...rest }, entries);
 }

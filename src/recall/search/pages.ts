@@ -65,9 +65,7 @@ interface Page {
   readonly total: number | null;
 }
 
-interface VisibleResult {
-  readonly batch: number;
-  readonly ceiling: number;
+interface VisibleResult extends Pick<RankedBatch, 'number' | 'ceiling'> {
   readonly result: Result;
   readonly repeats: number[];
 }
@@ -117,7 +115,7 @@ export async function pageOf(query: Query, request: PageRequest, ranking: AsyncI
           if (before.repeats.length < MAX_REPEATS) before.repeats.push(result.doc_no);
           continue;
         }
-        const one: VisibleResult = { batch: number, ceiling, result, repeats: [] };
+        const one: VisibleResult = { number, ceiling, result, repeats: [] };
         visible.push(one);
         if (statement !== undefined) byStatement.set(statement, one);
         if (after && !isAfter(after, number, result)) start = visible.length;
@@ -134,7 +132,7 @@ export async function pageOf(query: Query, request: PageRequest, ranking: AsyncI
     page: page.map(({ result: { doc_no, score, matched, nearby, boosts }, ceiling, repeats }) => {
       return { doc_no, score: Math.min(score, ceiling), matched, nearby, boosts, repeats };
     }),
-    next: hasMore ? { shown, batch: last.batch, score: last.result.score, last: last.result.doc_no, ...state } : null,
+    next: hasMore ? { shown, batch: last.number, score: last.result.score, last: last.result.doc_no, ...state } : null,
     total: rest === 'none' ? visible.length : null,
   };
 }

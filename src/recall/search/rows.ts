@@ -1,25 +1,28 @@
 /** Rows of search_docs as results show them. */
 import { byDialect, type Query, type Sql, sql } from '../../driver/index.js';
 import type { MemoryCategory } from '../../index/contract.js';
+import type { DocColumns } from '../../index/sql.js';
 import type { IndexedType } from '../../kernel/index.js';
 import { type DocQuery, isReadable, visibleTo } from './conditions.js';
 
-export interface DocRow {
+type NullableColumn =
+  | 'type'
+  | 'name'
+  | 'trajectory_id'
+  | 'scope_id'
+  | 'position'
+  | 'role'
+  | 'speaker'
+  | 'agent_id'
+  | 'tags';
+
+export interface DocRow extends Pick<DocColumns, NullableColumn> {
   readonly doc_no: number;
   readonly entity_type: IndexedType;
   readonly entity_id: string;
   readonly content_id: string;
-  readonly type: string | null;
-  readonly name: string | null;
-  readonly trajectory_id: string | null;
-  readonly scope_id: string | null;
-  readonly position: number | null;
-  readonly role: string | null;
-  readonly speaker: string | null;
-  readonly agent_id: string | null;
   readonly abstraction_level: string;
   readonly category: MemoryCategory;
-  readonly tags: string | null;
   readonly occurred_at: number;
   readonly created_at: number;
 }
@@ -31,6 +34,7 @@ const COLUMNS: Sql = sql`d.doc_no, d.entity_type, d.entity_id, d.content_id, d.t
 const TEXTS: Sql = sql`d.doc_no, d.entity_type, d.entity_id, d.content_id, d.type, d.name, d.trajectory_id, d.scope_id,
   d.position, d.role, d.speaker, d.agent_id, d.abstraction_level, d.category, d.tags::text, d.occurred_at, d.created_at`;
 
+/** In the order of the columns. */
 const NAMES = COLUMNS.parts.join('').match(/(?<=d\.)\w+/g) as (keyof DocRow)[];
 
 function rowOf(values: readonly unknown[]): DocRow {
