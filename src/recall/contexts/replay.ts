@@ -61,8 +61,8 @@ export async function replayContext(manifest: OpenManifest): Promise<Replay> {
   const rendering = await render(manifest, entries);
   const content_hash = sha256(rendering.text);
   if (keyedHash(call.meta.erasure_key, content_hash) !== row.content_hash) {
-    const message = `manifest ${row.manifest_id} renders differently than recorded: its content was altered in the database`;
-    throw new CairnError('STORAGE_FAILED', message);
+    const cause = 'its content was altered in the database';
+    throw new CairnError('STORAGE_FAILED', `manifest ${row.manifest_id} renders differently than recorded: ${cause}`);
   }
   return { rendering, entries, sections: sectionsOf(row, entries), content_hash };
 }

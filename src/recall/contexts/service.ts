@@ -54,7 +54,7 @@ async function trajectoryOf(call: Call, query: Query, input: In<'context.assembl
   return scope.trajectory_id;
 }
 
-/** Locks the holder of the manifest and of the texts of its request: they end with it, and it must not end meanwhile. */
+/** Locks the holder of the manifest and its texts: they end with it, so it must not end meanwhile. */
 async function lockHolder({ tx }: Work, { trajectory_id, scope_id }: ContextRequest): Promise<string> {
   if (scope_id !== undefined) {
     refuseClosed(present(tx, 'scope', scope_id, await lockScope(tx, scope_id)));

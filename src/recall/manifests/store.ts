@@ -1,4 +1,4 @@
-/** Tables manifests, manifest_cards and manifest_turns: the record of every context, and which contexts showed a card. */
+/** manifests, manifest_cards and manifest_turns: the record of every context, and which contexts showed a card. */
 import {
   byDialect,
   join,

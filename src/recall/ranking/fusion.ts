@@ -1,6 +1,6 @@
 /**
- * Fuses the rankings by terms and by vectors: each is measured in its own standard deviations and weighted. The sum is on
- * the scale of the term score, so that a document without a vector keeps its score.
+ * Fuses the rankings by terms and by vectors: each is measured in its own standard deviations and weighted. The sum is
+ * on the scale of the term score, so that a document without a vector keeps its score.
  */
 
 interface Scored {
@@ -9,7 +9,7 @@ interface Scored {
 }
 
 export interface Fused extends Scored {
-  /** What its similarity added, or subtracted if negative. */
+  /** The contribution of its similarity, which may be negative. */
   readonly gained: number;
 }
 

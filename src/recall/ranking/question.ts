@@ -142,7 +142,7 @@ function isNearly(name: string, part: string): boolean {
   return apart <= 1 || (apart <= 3 && consonants(name) === consonants(part));
 }
 
-/** What spellings of a name have in common, with letters that sound alike as one. */
+/** The common part of spellings of a name, with letters that sound alike as one. */
 const consonants = (name: string): string =>
   name
     .replace(/ph/g, 'f')

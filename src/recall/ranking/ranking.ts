@@ -115,7 +115,7 @@ function inScopes<C extends Candidate>(candidates: readonly C[]): C[][] {
   return [...scopes.values(), ...alone];
 }
 
-/** The frequency of a term in each candidate of a scope, including shares of its neighbours; undefined if none has it. */
+/** The frequency of a term in each candidate of a scope, with shares of its neighbours; undefined if none has it. */
 function spreadOf(scope: readonly Candidate[], at: number): Float64Array | undefined {
   let spread: Float64Array | undefined;
   for (let index = 0; index < scope.length; index++) {
@@ -170,8 +170,8 @@ function spreadOverScopes<C extends Candidate>(ranked: readonly Ranked<C>[]): Ra
 }
 
 /**
- * Best first, equals newest first. A text with every word of the question once scores about 1. Candidates without a term
- * of the question in themselves or in the three turns on either side are left out.
+ * Best first, equals newest first. A text with every word of the question once scores about 1. Candidates without a
+ * term of the question in themselves or in the three turns on either side are left out.
  */
 export function rank<C extends Candidate>(
   question: Question,

@@ -1,4 +1,4 @@
-/** The search documents that stored content should have, page by page: off the event loop, or with cooperative yields. */
+/** The search documents that stored content should have, by page; off the event loop, or with cooperative yields. */
 import {
   measureThought,
   type ThinkingExecution,

@@ -1,6 +1,6 @@
 /**
- * Reindexing: makes search documents match their content, in small batches beside live traffic. Correct documents are only
- * read. Progress is stored, so that another process or the next start continues from there.
+ * Reindexing: makes search documents match their content, in small batches beside live traffic. Correct documents are
+ * only read. Progress is stored, so that another process or the next start continues from there.
  */
 import { atLength, type Driver, type Tx } from '../../driver/index.js';
 import { hasTenant, listTenants, nextBatch } from '../../engine/index.js';

@@ -37,8 +37,9 @@ export interface CandidateSet extends CandidateStatistics {
   /** Indexes of the terms that a document may have; undefined if it may have any. */
   readonly mayHave: (doc_no: number) => readonly number[] | undefined;
   /**
-   * The next documents that share the most and rarest terms with the question: about `enough`, or, if the end of this batch
-   * is known from an earlier page, up to it, so that none moves into the batch for one that is gone. Undefined at the end.
+   * The next documents that share the most and rarest terms with the question: about `enough`, or, if the end of this
+   * batch is known from an earlier page, up to it, so that none moves into the batch for one that is gone. Undefined at
+   * the end.
    */
   readonly next: (enough: number, ended?: BatchEnd) => Promise<Batch | undefined>;
   /** Whether more batches may follow. */
@@ -87,8 +88,8 @@ export async function findCandidates(
 interface OrderedWindows extends Omit<CandidateSet, 'next' | 'hasMore'> {
   readonly isOver: () => boolean;
   /**
-   * Documents by the summed worth of their terms, equals newest first. Documents of later windows are older, or have only
-   * more common terms. Undefined at the end.
+   * Documents by the summed worth of their terms, equals newest first. Documents of later windows are older, or have
+   * only more common terms. Undefined at the end.
    */
   readonly nextWindow: () => Promise<Float64Array | undefined>;
   /** For a document of the last window. */

@@ -24,7 +24,7 @@ import { inOpenScopes, scopeRanges } from './scopes.js';
 import { type SearchedIndex, storedIndex } from './searched-index.js';
 import { mayBeSmall, smallIndex } from './small-index.js';
 
-/** What a hit carries besides its document: nothing, a snippet and related entities, or also the whole text. */
+/** The content of a hit besides its document: nothing, a snippet and related entities, or also the whole text. */
 export type HitDetail = 'nothing' | 'snippet' | 'text';
 
 export interface SearchRequest extends PageRequest {

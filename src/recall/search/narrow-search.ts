@@ -1,6 +1,6 @@
 /**
- * Narrow searches: of one scope or trajectory, or of rare entity types. If these have fewer documents than the terms have
- * postings, the documents are scanned instead of the posting lists.
+ * Narrow searches: of one scope or trajectory, or of rare entity types. If these have fewer documents than the terms
+ * have postings, the documents are scanned instead of the posting lists.
  */
 import { byDialect, join, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { Range } from '../../index/sql.js';
@@ -13,7 +13,7 @@ const MAX_SCANNED = 20_000;
 /** A document and the terms it has, the first term as the lowest bit. */
 export type DocBits = [doc_no: number, bits: number];
 
-/** The documents within the filter that have any of the terms, newest first; undefined if a scan would not be shorter. */
+/** The documents within the filter with any of the terms, newest first; undefined if a scan is not shorter. */
 export async function ownWithTerms(
   query: Query,
   filter: DocFilter,

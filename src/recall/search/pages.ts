@@ -14,7 +14,7 @@ export interface Result {
   readonly boosts: readonly Boost[];
 }
 
-/** What a ranking went by. */
+/** The statistics and measures of a ranking. */
 interface RankingState extends CandidateStatistics {
   /** Absent if terms alone counted. */
   readonly measures?: Measures | undefined;
@@ -28,7 +28,6 @@ export interface RankedBatch extends RankingState {
   readonly results: readonly Result[];
   /** The lowest score of earlier batches: no higher score is shown. */
   readonly ceiling: number;
-  /** What follows the batch. */
   readonly rest: 'none' | 'more' | 'unknown';
 }
 
@@ -138,8 +137,8 @@ export async function pageOf(query: Query, request: PageRequest, ranking: AsyncI
 }
 
 /**
- * A position as the text of a cursor: the score and measures to the last bit, other numbers in base 36. Parts separated by
- * slashes: exact numbers, counts, batch ends, terms read.
+ * A position as the text of a cursor: the score and measures to the last bit, other numbers in base 36. Parts separated
+ * by slashes: exact numbers, counts, batch ends, terms read.
  */
 export function writePosition(position: PagePosition): string {
   const { score, shown, batch, last, up_to, docs, df, read, measures, ends } = position;

@@ -81,8 +81,8 @@ const hasType = ({ entity_types }: DocQuery, { entity_type }: KeptDoc): boolean 
   entity_types === undefined || entity_types.includes(entity_type);
 
 /**
- * The documents that have not expired and whose holder has not ended; of an ended holder the database knows whether they
- * still show. Each holder is looked up once per search: turns around a turn mostly have the same.
+ * The documents that have not expired and whose holder has not ended; of an ended holder the database knows whether
+ * they still show. Each holder is looked up once per search: turns around a turn mostly have the same.
  */
 function readableDocs(query: Query, { tenant, now }: DocQuery): (docs: readonly KeptDoc[]) => Promise<number[]> {
   const known = new Map<string, boolean>();

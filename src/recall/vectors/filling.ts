@@ -1,6 +1,6 @@
 /**
- * Computes the vectors of new documents in the background: no write waits for it or fails because of it. Its progress is
- * stored and survives a crash; a lease lets one server at a time work on a tenant.
+ * Computes the vectors of new documents in the background: no write waits for it or fails because of it. Its progress
+ * is stored and survives a crash; a lease lets one server at a time work on a tenant.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { atLength, type Driver } from '../../driver/index.js';

@@ -38,7 +38,7 @@ interface VectorQuery extends DocQuery {
   readonly docs: number;
 }
 
-/** Adds the nearest documents to the results by terms and ranks all by both, with the measures of an earlier page if given. */
+/** Adds the nearest documents to the results by terms and ranks all by both, measured as on an earlier page. */
 export async function withNearest(
   query: Query,
   request: VectorQuery,
