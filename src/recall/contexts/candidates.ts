@@ -1,4 +1,4 @@
-/** Reads the cards of the references found for a context and makes them candidates, with coverage and contradictions. */
+/** Turns the references found for a context into candidates, with their cards, coverage and contradictions. */
 import type { Query } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
 import { isVisible } from '../../facts/sql.js';
@@ -93,7 +93,7 @@ function contradictingPairs(
   return pairs;
 }
 
-/** Decides in order why a candidate is out; `by` shows the same text already. Repetitions do not count for the limit. */
+/** Decides in order why a candidate is out; `by` shows the same text. Repetitions do not count for the limit. */
 function refusals(): (ref: CandidateRef, part: WindowPart) => { why?: ContextReason; by?: string } {
   const shown = new Map<string, string>();
   const taken = new Map<SectionName, number>();

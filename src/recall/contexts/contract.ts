@@ -10,6 +10,15 @@ const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const A_MANIFEST = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a6b';
 const byId = { manifest_id: uuid };
 
+const readById = {
+  method: 'GET',
+  input: z.strictObject(byId),
+  access: 'read',
+  touches: [reads('Card', 'manifest_id')],
+  event: null,
+  example: { manifest_id: A_MANIFEST },
+} as const;
+
 export const context = {
   assemble: operation({
     method: 'POST',
@@ -46,15 +55,10 @@ export const context = {
 
 export const manifests = {
   get: operation({
-    method: 'GET',
+    ...readById,
     path: '/api/v1/manifests/{manifest_id}',
-    input: z.strictObject(byId),
     output: manifest,
-    access: 'read',
-    touches: [reads('Card', 'manifest_id')],
-    event: null,
     summary: 'Read the record of a context: every candidate, included or not, and why.',
-    example: { manifest_id: A_MANIFEST },
   }),
   list: operation({
     method: 'GET',
@@ -77,15 +81,10 @@ export const manifests = {
     example: {},
   }),
   replay: operation({
-    method: 'GET',
+    ...readById,
     path: '/api/v1/manifests/{manifest_id}/replay',
-    input: z.strictObject(byId),
     output: replayedContext,
-    access: 'read',
-    touches: [reads('Card', 'manifest_id')],
-    event: null,
     summary: 'Replay a context byte for byte, while its content exists.',
-    example: { manifest_id: A_MANIFEST },
   }),
   diff: operation({
     method: 'GET',

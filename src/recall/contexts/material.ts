@@ -5,7 +5,7 @@ import { readableProfile } from '../../facts/index.js';
 import { reachOf } from '../../identity/index.js';
 import { isBlank } from '../../kernel/index.js';
 import type { TurnPosition } from '../manifests/entries.js';
-import { findEntities, type SoughtEntities } from '../search/service.js';
+import { type EntitySearch, findEntities } from '../search/service.js';
 import type { Material, Meter, Uncounted } from '../windows/assembly.js';
 import { contentText } from '../windows/content.js';
 import { sectionsFor } from '../windows/sections.js';
@@ -142,7 +142,7 @@ interface Searches {
 
 function startSearches(call: Call, input: ContextRequest, about: string | undefined): Searches {
   const text = about?.slice(0, QUERY_CHARACTERS);
-  const search = (wanted: Omit<SoughtEntities, 'query'>): Promise<Hits> =>
+  const search = (wanted: Omit<EntitySearch, 'query'>): Promise<Hits> =>
     text === undefined || isBlank(text) || wanted.limit <= 0
       ? Promise.resolve([])
       : findEntities(call, { ...wanted, query: text });

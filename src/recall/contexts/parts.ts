@@ -49,7 +49,6 @@ export function turnCardOf(row: CardRow): TurnCard {
     tool_calls: row.tool_calls === null ? null : asList(JSON.parse(row.tool_calls) as Json),
     tool_results: kept.tool_results === undefined ? null : asList(kept.tool_results),
     tool_call_id: typeof tool_call_id === 'string' ? tool_call_id : null,
-    created_at: row.created_at,
   };
 }
 

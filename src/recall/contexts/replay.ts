@@ -21,13 +21,22 @@ import type { ContextEntry, ContextSection, SectionName } from './model.js';
 import { cardsOf, conflictOf, givenPart, memoryPart, passagePart, turnCardOf } from './parts.js';
 import { type MemoryName, namesOf } from './sources.js';
 
+/** A manifest and how it is read. */
+export interface OpenManifest {
+  readonly call: Call;
+  readonly query: Query;
+  readonly row: ManifestRow;
+}
+
 /** Access to a packed context is decided by its box; to others by the operation's `touches`. */
-export async function openManifest(call: Call, query: Query, manifest_id: string): Promise<ManifestRow> {
+export async function openManifest(call: Call, query: Query, manifest_id: string): Promise<OpenManifest> {
   const row = await findManifest(query, manifest_id);
   if (!row) throw notFound(query, 'manifest', manifest_id, ', or it was deleted with its trajectory');
   if (row.box_id !== null) await openBox(call, query, row.box_id, 'read');
-  return row;
+  return { call, query, row };
 }
+
+type Cards = ReadonlyMap<string, CardRow>;
 
 interface Replay {
   readonly rendering: Rendering;
@@ -46,46 +55,38 @@ export const sectionsOf = (row: ManifestRow, entries: readonly ContextEntry[]): 
 };
 
 /** The same bytes again, or an error that names the erased cards. */
-export async function replayContext(call: Call, query: Query, row: ManifestRow): Promise<Replay> {
+export async function replayContext(manifest: OpenManifest): Promise<Replay> {
+  const { call, query, row } = manifest;
   const entries = await readEntries(query, row.entries!);
-  const rendering = await render(call, query, row, entries);
+  const rendering = await render(manifest, entries);
   const content_hash = sha256(rendering.text);
   if (keyedHash(call.meta.erasure_key, content_hash) !== row.content_hash) {
-    const message = `manifest ${row.manifest_id} renders differently than recorded: its content was altered in the database`;
-    throw new CairnError('STORAGE_FAILED', message);
+    const cause = 'its content was altered in the database';
+    throw new CairnError('STORAGE_FAILED', `manifest ${row.manifest_id} renders differently than recorded: ${cause}`);
   }
   return { rendering, entries, sections: sectionsOf(row, entries), content_hash };
 }
 
 /** The plain hash for callers who can replay the context; for others the keyed one, which confirms no guess. */
-export async function visibleHash(
-  call: Call,
-  query: Query,
-  row: ManifestRow,
-  entries: readonly ContextEntry[],
-): Promise<string> {
-  const kept = row.content_hash!;
+export async function visibleHash(manifest: OpenManifest, entries: readonly ContextEntry[]): Promise<string> {
+  const kept = manifest.row.content_hash!;
   try {
-    const hash = sha256((await render(call, query, row, entries)).text);
-    return keyedHash(call.meta.erasure_key, hash) === kept ? hash : kept;
+    const hash = sha256((await render(manifest, entries)).text);
+    return keyedHash(manifest.call.meta.erasure_key, hash) === kept ? hash : kept;
   } catch (error) {
     if (error instanceof CairnError) return kept;
     throw error;
   }
 }
 
-async function render(
-  call: Call,
-  query: Query,
-  row: ManifestRow,
-  entries: readonly ContextEntry[],
-): Promise<Rendering> {
+async function render(manifest: OpenManifest, entries: readonly ContextEntry[]): Promise<Rendering> {
+  const { call, query, row } = manifest;
   const shown = entries.filter(({ place }) => place !== null).sort((a, b) => a.place! - b.place!);
   await refuseBeyondReach(call, query, shown);
   const card_ids = shown.map(({ card_id }) => card_id);
   const cards = await cardsOf(query, card_ids);
   const erased = await erasedAmong(call, query, card_ids, cards);
-  refuseTexts(call, row, shown, cards);
+  refuseTexts(manifest, shown, cards);
   if (erased.length > 0) throw cardsErased(row, erased);
   const memories = shown
     .filter(({ entity_type }) => entity_type === 'Artifact' || entity_type === 'Note')
@@ -100,12 +101,7 @@ export const cardsErased = (row: ManifestRow, card_ids: readonly string[]): Cair
     { manifest_id: row.manifest_id, card_ids: card_ids.slice(0, 100) },
   );
 
-async function erasedAmong(
-  call: Call,
-  query: Query,
-  card_ids: readonly string[],
-  cards: ReadonlyMap<string, CardRow>,
-): Promise<string[]> {
+async function erasedAmong(call: Call, query: Query, card_ids: readonly string[], cards: Cards): Promise<string[]> {
   const now = call.driver.now();
   const erased: string[] = [];
   for (const card_id of new Set(card_ids)) {
@@ -121,7 +117,7 @@ async function erasedAmong(
 function windowOf(
   row: ManifestRow,
   shown: readonly ContextEntry[],
-  cards: ReadonlyMap<string, CardRow>,
+  cards: Cards,
   names: ReadonlyMap<string, MemoryName>,
 ): Window {
   const order = parametersOf(row)
@@ -154,12 +150,7 @@ function partOf(entry: ContextEntry, row: CardRow, names: ReadonlyMap<string, Me
 }
 
 /** The texts of another agent's request are shown only to callers who may read their cards. */
-function refuseTexts(
-  call: Call,
-  row: ManifestRow,
-  shown: readonly ContextEntry[],
-  cards: ReadonlyMap<string, CardRow>,
-): void {
+function refuseTexts({ call, row }: OpenManifest, shown: readonly ContextEntry[], cards: Cards): void {
   if (row.agent_id !== null && row.agent_id === call.caller.agent_id) return;
   const texts = shown.filter(({ entity_type }) => entity_type === 'Card').map(({ card_id }) => card_id);
   const beyond = texts.filter((card_id) => {
@@ -183,9 +174,7 @@ async function reachExceeded(call: Call, query: Query, type: MemoryType, id: str
 
 /** The entries of entities that the caller may read, without ids of other entities. */
 export async function readableEntries(
-  call: Call,
-  query: Query,
-  row: ManifestRow,
+  { call, query, row }: OpenManifest,
   entries: readonly ContextEntry[],
 ): Promise<ContextEntry[]> {
   if (!call.acting) return [...entries];

@@ -54,7 +54,7 @@ async function trajectoryOf(call: Call, query: Query, input: In<'context.assembl
   return scope.trajectory_id;
 }
 
-/** Locks the holder of the manifest and of the texts of its request: they end with it, and it must not end meanwhile. */
+/** Locks the holder of the manifest and its texts: they end with it, so it must not end meanwhile. */
 async function lockHolder({ tx }: Work, { trajectory_id, scope_id }: ContextRequest): Promise<string> {
   if (scope_id !== undefined) {
     refuseClosed(present(tx, 'scope', scope_id, await lockScope(tx, scope_id)));
@@ -224,7 +224,7 @@ function journalAssembly(work: Work, row: NewManifest): void {
 }
 
 async function assembledAgain(call: Call, query: Query, manifest_id: string): Promise<AssembledContext> {
-  const row = await openManifest(call, query, manifest_id);
-  const { rendering, entries, ...rest } = await replayContext(call, query, row);
-  return answerOf(row, { ...rendering, ...rest }, entries);
+  const manifest = await openManifest(call, query, manifest_id);
+  const { rendering, entries, ...rest } = await replayContext(manifest);
+  return answerOf(manifest.row, { ...rendering, ...rest }, entries);
 }

@@ -82,11 +82,9 @@ export function notesLearnedIn(query: Query, trajectory_id: string, filter: Memo
 }
 
 export interface MemoryName extends MemoryRef {
-  readonly kind: 'artifact' | 'note';
   readonly type: string;
   readonly name: string | null;
   readonly metadata: string | null;
-  readonly abstraction_level: string;
 }
 
 /** Names of versions, by the cards that hold their content. */
@@ -95,7 +93,7 @@ export async function namesOf(query: Query, found: readonly MemoryRef[]): Promis
   const ids = found.map(({ memory_id }) => memory_id);
   const cards = found.map(({ card_id }) => card_id);
   const rows = await query.all<MemoryName>(
-    sql`SELECT memory_id, card_id, kind, type, name, metadata, abstraction_level FROM memory_versions
+    sql`SELECT memory_id, card_id, type, name, metadata FROM memory_versions
         WHERE tenant_id = ${TENANT} AND memory_id = ANY(${ids}) AND card_id = ANY(${cards})`,
   );
   return new Map(rows.map((row) => [row.card_id, row]));

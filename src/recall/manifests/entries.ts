@@ -26,9 +26,9 @@ type Single = [
 ];
 
 /**
- * Consecutive turns with the same fate. A context has hundreds, mostly the same as the one before, and their ids would soon
- * take more space than the conversation. After the mark: action, reason, by, the first place in the context, the box, the
- * first position in it, and the tokens of each.
+ * Consecutive turns with the same fate. A context has hundreds, mostly the same as the one before, and their ids would
+ * soon take more space than the conversation. After the mark: action, reason, by, the first place in the context, the
+ * box, the first position in it, and the tokens of each.
  */
 type Run = [
   typeof RUN,

@@ -1,5 +1,5 @@
 /** Use cases of manifests: get, list, replay and diff. */
-import { atLength, type Query } from '../../driver/index.js';
+import { atLength } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, listPage } from '../../engine/index.js';
 import { readCards } from '../../facts/index.js';
@@ -13,6 +13,7 @@ import type { ContextEntry } from '../contexts/model.js';
 import { newMeter } from '../contexts/parts.js';
 import {
   cardsErased,
+  type OpenManifest,
   openManifest,
   readableEntries,
   replayContext,
@@ -60,7 +61,7 @@ interface Packing {
 }
 
 /** The cards of a packing as entries. */
-async function boxEntries(query: Query, row: ManifestRow, limit: number): Promise<Packing> {
+async function boxEntries({ query, row }: OpenManifest, limit: number): Promise<Packing> {
   const box = await findBox(query, row.box_id!);
   if (!box || box.ended_at !== null) return { box: undefined, entries: [], total: 0 };
   const rows = await entriesAfter(query, await segmentsOf(query, box), { after: 0, limit });
@@ -70,46 +71,46 @@ async function boxEntries(query: Query, row: ManifestRow, limit: number): Promis
   return { box, entries, total: box.length };
 }
 
-async function entriesOf(call: Call, query: Query, row: ManifestRow): Promise<ContextEntry[]> {
-  if (row.kind === 'packing') return (await boxEntries(query, row, MAX_CONTEXT_CARDS)).entries;
-  return readableEntries(call, query, row, await readEntries(query, row.entries!));
+async function entriesOf(manifest: OpenManifest): Promise<ContextEntry[]> {
+  const { query, row } = manifest;
+  if (row.kind === 'packing') return (await boxEntries(manifest, MAX_CONTEXT_CARDS)).entries;
+  return readableEntries(manifest, await readEntries(query, row.entries!));
 }
 
 export async function get(call: Call, { manifest_id }: In<'manifests.get'>): Promise<Manifest> {
   const query = call.driver.at(call.tenant);
-  const row = await openManifest(call, query, manifest_id);
-  if (row.kind === 'packing') return getPacking(call, query, row);
+  const manifest = await openManifest(call, query, manifest_id);
+  const { row } = manifest;
+  if (row.kind === 'packing') return getPacking(manifest);
   const recorded = await readEntries(query, row.entries!);
-  const entries = await readableEntries(call, query, row, recorded);
+  const entries = await readableEntries(manifest, recorded);
   return {
     ...manifestOf(row),
     sections: sectionsOf(row, entries),
     entries,
     entries_total: entries.length,
-    content_hash: await visibleHash(call, query, row, recorded),
+    content_hash: await visibleHash(manifest, recorded),
   };
 }
 
 /** Counts a packing on each read: its box never changes. */
-async function getPacking(call: Call, query: Query, row: ManifestRow): Promise<Manifest> {
-  const packing = await boxEntries(query, row, MAX_BOX_ENTRIES);
+async function getPacking(manifest: OpenManifest): Promise<Manifest> {
+  const packing = await boxEntries(manifest, MAX_BOX_ENTRIES);
   const { entries, total: entries_total } = packing;
-  const counts = entries_total > MAX_BOX_ENTRIES ? {} : await countPacking(call, query, row, packing);
-  return { ...manifestOf(row), sections: [], entries, entries_total, content_hash: null, ...counts };
+  const counts = entries_total > MAX_BOX_ENTRIES ? {} : await countPacking(manifest, packing);
+  return { ...manifestOf(manifest.row), sections: [], entries, entries_total, content_hash: null, ...counts };
 }
 
 /** Expected reasons why a packing cannot be counted; other errors are thrown. */
 const UNCOUNTED: readonly ErrorCode[] = ['CONTENT_ERASED', 'TOO_LARGE'];
 
 async function countPacking(
-  call: Call,
-  query: Query,
-  row: ManifestRow,
+  manifest: OpenManifest,
   packing: Packing,
 ): Promise<Partial<Pick<Manifest, 'entries' | 'token_count' | 'content_hash'>>> {
-  const limits = { ...call.limits, max_answer_bytes: MAX_COUNTED_BYTES };
+  const limits = { ...manifest.call.limits, max_answer_bytes: MAX_COUNTED_BYTES };
   try {
-    const cards = await cardsIn({ ...call, limits }, query, row, packing);
+    const cards = await cardsIn({ ...manifest, call: { ...manifest.call, limits } }, packing);
     const { count } = newMeter();
     const entries: ContextEntry[] = [];
     for (const [i, entry] of packing.entries.entries()) {
@@ -144,23 +145,22 @@ export async function list(call: Call, input: In<'manifests.list'>): Promise<Out
 }
 
 export async function replay(call: Call, { manifest_id }: In<'manifests.replay'>): Promise<ReplayedContext> {
-  const query = call.driver.at(call.tenant);
-  const row = await openManifest(call, query, manifest_id);
-  const { kind, format, token_count } = row;
+  const manifest = await openManifest(call, call.driver.at(call.tenant), manifest_id);
+  const { kind, format, token_count } = manifest.row;
   if (kind === 'packing') {
-    const longQuery = atLength(call.driver, call.tenant);
-    const cards = await cardsIn(call, longQuery, row, await boxEntries(longQuery, row, MAX_CONTEXT_CARDS));
+    const longRead = { ...manifest, query: atLength(call.driver, call.tenant) };
+    const cards = await cardsIn(longRead, await boxEntries(longRead, MAX_CONTEXT_CARDS));
     const content_hash = sha256(canonical(cards));
     return { manifest_id, kind, format: null, messages: null, text: null, cards, token_count: null, content_hash };
   }
-  const { rendering, content_hash } = await replayContext(call, query, row);
+  const { rendering, content_hash } = await replayContext(manifest);
   const { messages } = rendering;
   const text = messages === null ? rendering.text : null;
   return { manifest_id, kind, format, messages, text, cards: null, token_count, content_hash };
 }
 
 /** The cards of a box as it was sealed, each verified against its hash. */
-async function cardsIn(call: Call, query: Query, row: ManifestRow, { box, entries }: Packing): Promise<Json[]> {
+async function cardsIn({ call, query, row }: OpenManifest, { box, entries }: Packing): Promise<Json[]> {
   const ids = entries.map(({ card_id }) => card_id);
   const rows = box ? await readCards(call, query, ids, () => 1, 'cards: read the box page by page') : new Map();
   const moment = box?.sealed_at ?? row.created_at;
@@ -183,14 +183,14 @@ export async function diff(call: Call, input: In<'manifests.diff'>): Promise<Man
   const query = call.driver.at(call.tenant);
   const after = await openManifest(call, query, input.manifest_id);
   const before = await openManifest(call, query, input.against);
-  const entries = await entriesOf(call, query, after);
-  const changes = diffContexts(await entriesOf(call, query, before), entries);
+  const entries = await entriesOf(after);
+  const changes = diffContexts(await entriesOf(before), entries);
   const isSame = changes.came_in.length + changes.went_out.length + changes.changed.length === 0;
   return {
-    manifest_id: after.manifest_id,
-    against: before.manifest_id,
-    same: after.content_hash === null ? isSame : after.content_hash === before.content_hash,
+    manifest_id: input.manifest_id,
+    against: input.against,
+    same: after.row.content_hash === null ? isSame : after.row.content_hash === before.row.content_hash,
     ...changes,
-    tokens: { before: before.token_count, after: after.token_count },
+    tokens: { before: before.row.token_count, after: after.row.token_count },
   };
 }

@@ -1,4 +1,4 @@
-/** Tables manifests, manifest_cards and manifest_turns: the record of every context, and which contexts showed a card. */
+/** manifests, manifest_cards and manifest_turns: the record of every context, and which contexts showed a card. */
 import {
   byDialect,
   join,
@@ -13,21 +13,11 @@ import {
 } from '../../driver/index.js';
 import { type Reach, trajectoryHolder, within } from '../../engine/sql.js';
 import { visibleBox } from '../../facts/sql.js';
-import type { ContextEntry, ContextFormat } from '../contexts/model.js';
+import type { ContextEntry } from '../contexts/model.js';
 import { cardsShownBy, cardsShownIn, entriesToText, type TurnPosition } from './entries.js';
-import type { ManifestKind } from './model.js';
+import type { ManifestKind, ManifestSummary } from './model.js';
 
-export interface ManifestSummaryRow {
-  readonly manifest_id: string;
-  readonly kind: ManifestKind;
-  readonly trajectory_id: string | null;
-  readonly scope_id: string | null;
-  readonly agent_turn_id: string | null;
-  readonly agent_id: string | null;
-  readonly box_id: string | null;
-  readonly format: ContextFormat | null;
-  readonly token_budget: number | null;
-  readonly token_count: number | null;
+export interface ManifestSummaryRow extends Omit<ManifestSummary, 'truncated' | 'created_at'> {
   readonly truncated: number | null;
   readonly created_at: number;
 }

@@ -1,4 +1,4 @@
-/** What a candidate's score is multiplied by: for who says it, when, and what kind of thing it says. */
+/** Factors of a candidate's score: by its speaker, its time and the kind of its statement. */
 import { isRole, isWithin, textFlags } from '../../text/index.js';
 import type { Question } from './question.js';
 
@@ -17,51 +17,49 @@ export type BoostName =
   | 'preference'
   | 'short_question'
   | 'spread'
-  /** By its vector: see fusion.ts. */
+  /** By its vector (fusion.ts). */
   | 'similar';
 
-/** What the factors depend on. */
 export interface Boosted {
-  /** user, assistant, system or tool, for a turn. */
+  /** Of a turn: user, assistant, system or tool. */
   readonly role: string | null;
-  /** Who said it, by name. */
   readonly speaker: string | null;
-  /** In ms. */
   readonly occurred_at: number | null;
-  /** Of textFlags. */
+  /** `textFlags` */
   readonly flags: number;
-  /** The number of its terms. */
+  /** In terms. */
   readonly length: number;
 }
 
-/** Said by whom the question names. */
+/** The question names its speaker. */
 const SPEAKER = 1.8;
-/** Not said by the user: long answers repeat what they are about. One that is as short as a question is as good. */
+/** A long text that is not the user's: long answers repeat their subject. */
 const OTHER_ROLE = 0.7;
 const LONG_ANSWER = 30;
-/** The same where the question is for both sides, or for what was answered. */
+/** An assistant's text, if the question asks for both sides or for answers. */
 const OTHER_ROLE_ASKED = 1.2;
 const DATE = 1.3;
 const TEMPORAL = 1.1;
 const PLACE = 1.3;
-/** What the user wants to be heeded, where something is to be done. */
+/** A standing instruction or preference of the user, if the question asks for advice. */
 const STANDING = 1.7;
 const SHORT_QUESTION = 0.8;
-/** For each better result of the same scope, where the question runs through many. */
+/** Per better result of the same scope, if the question is broad. */
 const SPREAD = 0.9;
 
 const DAY_MS = 86_400_000;
+
 function roleFactor({ asks }: Question, role: string | null, length: number): number {
   if (role === null || role === 'user') return 1;
   if (role === 'assistant' && (asks.summary || asks.you)) return OTHER_ROLE_ASKED;
   return length > LONG_ANSWER ? OTHER_ROLE : 1;
 }
 
-/** Whether a moment is on a date that the question names; asked once for each day. */
+/** Whether a time is on a date that the question names, memoised by day. */
 function onDates({ dates }: Question): (at: number) => boolean {
+  if (dates.length === 0) return () => false;
   const known = new Map<number, boolean>();
   return (at) => {
-    if (dates.length === 0) return false;
     const day = Math.floor(at / DAY_MS);
     let found = known.get(day);
     if (found === undefined) known.set(day, (found = dates.some((mention) => isWithin(mention, at))));
@@ -72,13 +70,12 @@ function onDates({ dates }: Question): (at: number) => boolean {
 /** Calls back with each boost that applies to a candidate. */
 export type EachBoost = (candidate: Boosted, found: (name: BoostName, factor: number) => void) => void;
 
-/** For one question. */
 export function boostsFor(question: Question, isNamed: (speaker: string) => boolean): EachBoost {
   const isOnDate = onDates(question);
   const { asks } = question;
   return ({ speaker, role, occurred_at, flags, length }, found) => {
     const says = (flag: number): boolean => (flags & flag) !== 0;
-    // Between people who are known by name, none of them is the one who answers.
+    // Among speakers with names none is the assistant.
     const others = speaker === null || isRole(speaker) ? roleFactor(question, role, length) : 1;
     if (others !== 1) found('role', others);
     if (speaker !== null && isNamed(speaker)) found('speaker', SPEAKER);
@@ -93,5 +90,5 @@ export function boostsFor(question: Question, isNamed: (speaker: string) => bool
   };
 }
 
-/** The boost of a result that has so many better ones in its scope. */
+/** For a result with so many better ones in its scope. */
 export const spreadAfter = (better: number): Boost => ({ name: 'spread', factor: SPREAD ** better });

@@ -1,4 +1,4 @@
-/** A question as the ranking reads it: its terms and what they weigh, the dates and names in it, and what it asks for. */
+/** A question as the ranking reads it: its terms and their weights, its dates and names, and what it asks for. */
 import {
   contentWords,
   type DateMention,
@@ -10,43 +10,42 @@ import {
 } from '../../text/index.js';
 import { relatedTerms } from './related-terms.js';
 
-/** More terms than these are no question but a text: its first ones stand for it. */
-export const MAX_QUESTION_TERMS = 64;
-/** What comes after is not read. */
+/** Further terms and text are ignored. */
+const MAX_QUESTION_TERMS = 64;
 const MAX_QUESTION_TEXT = 10_000;
 
 export interface Question {
-  /** Each once, in order; frequencies and statistics are given in this order. */
+  /** Distinct; frequencies and statistics are in this order. */
   readonly terms: readonly string[];
-  /** The word that each term is the stem of. */
+  /** The word of which each term is the stem. */
   readonly asked: readonly string[];
-  /** For each term, others that are of the kind it names: they help to rank, and are not searched for. */
+  /** For each term, terms of the kind that it names: they affect the ranking but are not searched. */
   readonly related: readonly (readonly string[])[];
-  /** What a match of each term counts, beside its rarity. */
+  /** Weight of each term besides its rarity. */
   readonly weights: readonly number[];
-  /** All words, folded. */
+  /** All words, case-folded. */
   readonly words: ReadonlySet<string>;
-  /** The words of them that are written as names are. */
+  /** The capitalised words. */
   readonly names: ReadonlySet<string>;
   readonly dates: readonly DateMention[];
   readonly asks: Asks;
 }
 
-/** What an answer would be; several may hold. */
+/** The kind of answer that is wanted; several may hold. */
 export interface Asks {
   readonly when: boolean;
   readonly where: boolean;
-  /** For something to be done or proposed, rather than for what was said. */
+  /** Asks for a proposal or an action, not for a past statement. */
   readonly advice: boolean;
-  /** What the one who answers said before. */
+  /** Asks for an earlier statement of the assistant. */
   readonly you: boolean;
-  /** Both sides of a conversation, in short. */
+  /** Asks for a summary of both sides of a conversation. */
   readonly summary: boolean;
-  /** Something that runs through many conversations. */
+  /** Concerns many conversations. */
   readonly broad: boolean;
 }
 
-/** Words that belong to the asking and not to the matter. */
+/** Words of asking, which say little about the subject. */
 const FRAME = `
 mention say tell talk discuss discussion conversation chat message question ask bring list order summary summarize
 summarise comprehensive overview describe explain provide give walk different various aspect across throughout item
@@ -82,7 +81,6 @@ function asksOf(text: string): Asks {
   };
 }
 
-/** Words with a capital: of the first word of a sentence it says nothing, unless it is no common word. */
 const CAPITALISED = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{M}]+/gu;
 const WITHIN_SENTENCE = /[\p{Ll}\p{N},'"’”] ["'“‘]?$/u;
 
@@ -98,13 +96,13 @@ function namesIn(text: string): { within: Set<string>; all: Set<string> } {
   return { within, all };
 }
 
-/** Given when it is asked, in ms, it is known what "yesterday" is. */
+/** `now`, in ms, resolves relative dates such as "yesterday". */
 export function readQuestion(whole: string, now?: number): Question {
   const text = whole.slice(0, MAX_QUESTION_TEXT);
   const words = wordsOf(text);
   const content = contentWords(words);
   const asked = new Map<string, string>();
-  // Where nothing but stop words is left, those are what is asked.
+  // A question of stop words only is searched by them.
   for (const word of content.length > 0 ? content : words) {
     if (asked.size === MAX_QUESTION_TERMS) break;
     if (!asked.has(stem(word))) asked.set(stem(word), word);
@@ -124,7 +122,7 @@ export function readQuestion(whole: string, now?: number): Question {
   };
 }
 
-/** The words of a question that name a speaker: by a part of the name, short for it, or spelt a little otherwise. */
+/** The words of a question that name a speaker: a part of the name, a short form, or a similar spelling. */
 export function wordsNaming(question: Question, speaker: string): string[] {
   const parts = wordsOf(speaker);
   const exact = parts.filter((part) => question.words.has(part) && (question.names.has(part) || !stopWords.has(part)));
@@ -132,10 +130,9 @@ export function wordsNaming(question: Question, speaker: string): string[] {
   return [...question.names].filter((name) => !stopWords.has(name) && parts.some((part) => isNearly(name, part)));
 }
 
-/** Longer names are no names. */
 const MAX_NAME = 30;
 
-/** "Mel" for Melanie; or one letter apart in five or more; or the same consonants, as in Muhammad and Mohamed. */
+/** "Mel" for Melanie; one letter apart in five or more; the same consonants, as in Muhammad and Mohamed. */
 function isNearly(name: string, part: string): boolean {
   if (name[0] !== part[0] || name.length < 3 || part.length < 3) return false;
   if (Math.max(name.length, part.length) > MAX_NAME) return false;
@@ -145,7 +142,7 @@ function isNearly(name: string, part: string): boolean {
   return apart <= 1 || (apart <= 3 && consonants(name) === consonants(part));
 }
 
-/** Of a name, what its spellings have in common; letters that sound alike as one. */
+/** The common part of spellings of a name, with letters that sound alike as one. */
 const consonants = (name: string): string =>
   name
     .replace(/ph/g, 'f')

@@ -1,38 +1,38 @@
-/** How well texts answer a question: by the terms that they and the turns around them share with it. */
+/** Ranks candidates by the terms that they and the turns around them share with a question. */
 import { isRole, MAX_FREQUENCY, stem } from '../../text/index.js';
 import { type Boost, type Boosted, type BoostName, boostsFor, type EachBoost, spreadAfter } from './boosts.js';
 import { type Question, wordsNaming } from './question.js';
 import { RELATED_WEIGHT } from './related-terms.js';
 
 export interface Candidate extends Boosted {
-  /** Rises with every document: of equals the newer comes first. */
+  /** Rises with every document. */
   readonly doc_no: number;
-  /** Where it stands among its neighbours; null for what has none. */
+  /** Null for a document that is no turn. */
   readonly scope_id: string | null;
   readonly position: number | null;
-  /** How often it has each term of the question, in their order. */
+  /** Frequency of each term of the question. */
   readonly tf: readonly number[];
-  /** How often it has those that are related to each, together. */
+  /** Summed frequency of the terms related to each term. */
   readonly related_tf?: readonly number[];
-  /** Given only as a neighbour: it lends its terms, and is no result. */
+  /** A neighbour that contributes its terms and is no result. */
   readonly context_only?: boolean;
 }
 
-export interface Statistics {
-  /** How many documents there are, about. */
+interface Statistics {
   readonly docs: number;
-  /** In how many of them each term of the question is, in their order. */
+  /** Document frequency of each term of the question. */
   readonly df: readonly number[];
 }
 
-/** What the candidates of one scope are ranked by: how often each has each term of the question, by their places. */
+/** The ranking data of one scope. */
 interface Spreads {
   readonly question: Question;
+  /** Frequencies by candidate, for each term. */
   readonly byTerm: readonly (Float64Array | undefined)[];
   readonly eachBoost: EachBoost;
 }
 
-/** A candidate with its score. Why it has it is worked out when it is asked for: hundreds are ranked, and few are shown. */
+/** A candidate with its score. The reasons are computed on demand: hundreds are ranked, few are shown. */
 export class Ranked<C extends Candidate = Candidate> {
   readonly candidate: C;
   readonly score: number;
@@ -52,12 +52,11 @@ export class Ranked<C extends Candidate = Candidate> {
     return this.candidate.doc_no;
   }
 
-  /** The words of the question that it has itself, in any form. */
   get matched(): string[] {
     return this.#asked((at) => this.candidate.tf[at]! > 0);
   }
 
-  /** Those that only its neighbours have, or for which there is only something of their kind. */
+  /** Words that only its neighbours have, or for which it has only related terms. */
   get nearby(): string[] {
     return this.#asked((at) => !(this.candidate.tf[at]! > 0));
   }
@@ -78,19 +77,19 @@ export class Ranked<C extends Candidate = Candidate> {
   }
 }
 
-/** Up to so many terms a text counts in full: beyond, each counts less. */
+/** The terms of a longer text count less. */
 const PIVOT_LENGTH = 30;
-/** What a neighbour's terms count: of the turns before, nearest first, and of those after. */
+/** Weights of the terms of the turns before, nearest first, and of those after. */
 const BEFORE = [0.24, 0.14, 0.06];
 const AFTER = [0.14, 0.08, 0.05];
-/** How soon a further occurrence of a term stops to matter. */
+/** How fast further occurrences of a term stop counting. */
 const SATURATION = 0.5;
-/** For a term that is said anywhere in the same scope. */
+/** Share of a term that occurs anywhere in the scope. */
 const IN_SCOPE = 0.2;
-/** Of the term that names a speaker: the speaker's boost says it already. */
+/** For a term that names a speaker: the boost `speaker` counts it already. */
 const SPEAKER_TERM_WEIGHT = 0.1;
 
-/** What the match of each term is worth: the rarer, the more. */
+/** Inverse document frequency times the weight in the question. */
 export function termWeights(question: Question, { docs, df }: Statistics): number[] {
   return question.terms.map((_, at) => {
     const found = Math.max(0, df[at] ?? 0);
@@ -99,7 +98,7 @@ export function termWeights(question: Question, { docs, df }: Statistics): numbe
   });
 }
 
-/** Candidates of one scope, by their position; what has no scope stands alone. */
+/** Groups candidates by scope, sorted by position; each candidate without a scope forms its own group. */
 function inScopes<C extends Candidate>(candidates: readonly C[]): C[][] {
   const scopes = new Map<string, C[]>();
   const alone: C[][] = [];
@@ -116,7 +115,7 @@ function inScopes<C extends Candidate>(candidates: readonly C[]): C[][] {
   return [...scopes.values(), ...alone];
 }
 
-/** How often each of a scope has a term, its neighbours' use of it included; undefined where none has it. */
+/** The frequency of a term in each candidate of a scope, with shares of its neighbours; undefined if none has it. */
 function spreadOf(scope: readonly Candidate[], at: number): Float64Array | undefined {
   let spread: Float64Array | undefined;
   for (let index = 0; index < scope.length; index++) {
@@ -127,24 +126,17 @@ function spreadOf(scope: readonly Candidate[], at: number): Float64Array | undef
     spread ??= new Float64Array(scope.length);
     const share = count / Math.max(1, candidate.length / PIVOT_LENGTH);
     spread[index]! += share;
-    lend(scope, index, 1, BEFORE, share, spread);
-    lend(scope, index, -1, AFTER, share, spread);
+    lend(scope, index, 1, share, spread);
+    lend(scope, index, -1, share, spread);
   }
   return spread;
 }
 
-/** What a term counts, by how often it is there. */
 const saturated = (frequency: number): number => (frequency * (1 + SATURATION)) / (frequency + SATURATION);
 
-/** To the turns that follow (1) or precede (-1) this one, by how far they are in the scope. */
-function lend(
-  scope: readonly Candidate[],
-  from: number,
-  direction: 1 | -1,
-  shares: readonly number[],
-  share: number,
-  spread: Float64Array,
-): void {
+/** Adds a share to the turns after (1) or before (-1) this one, by their distance in the scope. */
+function lend(scope: readonly Candidate[], from: number, direction: 1 | -1, share: number, spread: Float64Array): void {
+  const shares = direction === 1 ? BEFORE : AFTER;
   const origin = scope[from]!.position!;
   for (let step = 1; step <= shares.length; step++) {
     const index = from + step * direction;
@@ -154,7 +146,7 @@ function lend(
   }
 }
 
-/** By what terms the question names each speaker; of those it does not name, by none. */
+/** For each speaker, the terms by which the question names them. */
 function speakersNamed(question: Question, candidates: readonly Candidate[]): Map<string, string[]> {
   const speakers = new Map<string, string[]>();
   for (const { speaker } of candidates)
@@ -166,7 +158,7 @@ function speakersNamed(question: Question, candidates: readonly Candidate[]): Ma
 const byScore = <C extends Candidate>(a: Ranked<C>, b: Ranked<C>): number =>
   b.score - a.score || b.candidate.doc_no - a.candidate.doc_no;
 
-/** For a question that runs through many scopes: each further result of one counts less. */
+/** For a broad question: each further result of a scope counts less. */
 function spreadOverScopes<C extends Candidate>(ranked: readonly Ranked<C>[]): Ranked<C>[] {
   const seen = new Map<string, number>();
   return ranked.map((result) => {
@@ -178,8 +170,8 @@ function spreadOverScopes<C extends Candidate>(ranked: readonly Ranked<C>[]): Ra
 }
 
 /**
- * Best first; of equals the newer. A score of 1 is about that of a text with all the words of the question, each once.
- * What has no term of it, nor stands within three of a candidate that has one, is left out.
+ * Best first, equals newest first. A text with every word of the question once scores about 1. Candidates without a
+ * term of the question in themselves or in the three turns on either side are left out.
  */
 export function rank<C extends Candidate>(
   question: Question,
@@ -201,7 +193,7 @@ export function rank<C extends Candidate>(
   };
   for (const scope of inScopes(candidates)) {
     const byTerm = weights.map((_, at) => spreadOf(scope, at));
-    // Most scopes have few of the terms.
+    // Most scopes have only a few of the terms.
     const there = shares.map((_, at) => at).filter((at) => byTerm[at] !== undefined);
     if (there.length === 0) continue;
     const spreads: Spreads = { question, byTerm, eachBoost };

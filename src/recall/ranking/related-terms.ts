@@ -1,7 +1,7 @@
-/** Of words for a kind of thing, everyday words that say something of that kind: who asks for pets means dogs as well. */
+/** Everyday words by kind: a question about pets also concerns dogs. */
 import { stem } from '../../text/index.js';
 
-/** What an occurrence of a related term counts, beside one of the term itself. */
+/** Weight of a related term, with 1 for the term itself. */
 export const RELATED_WEIGHT = 0.15;
 
 const KINDS = `
@@ -51,5 +51,5 @@ const related: ReadonlyMap<string, readonly string[]> = new Map(
     }),
 );
 
-/** The terms that are of the kind that a term names. */
+/** The terms of the kind that a term names. */
 export const relatedTerms = (term: string): readonly string[] => related.get(term) ?? [];

@@ -1,23 +1,28 @@
-/** The part of a text that answers a question best, and where in it the words of the question are. */
+/** Snippets: the best matching part of a text, with the words of the question highlighted. */
 import type { GiveWay } from '../../kernel/index.js';
 import { fold, ownCopy, partsOf, stem, WORD, wordsOf } from '../../text/index.js';
 
-export interface Snippet {
-  readonly snippet: string;
-  readonly highlights: { start: number; end: number }[];
+interface Range {
+  start: number;
+  end: number;
 }
 
-/** A text is looked at in parts, until one has a word of the question, and no further than it is searched. */
+export interface Snippet {
+  readonly snippet: string;
+  readonly highlights: Range[];
+}
+
+/** Characters of a part: parts are scanned until one has a word of the question. */
 const PART = 10_000;
-const LOOKED_AT = 100_000;
+/** Text beyond this is not indexed either. */
+const MAX_SCANNED = 100_000;
 const LENGTH = 240;
-interface Place {
-  readonly start: number;
-  readonly end: number;
+
+interface Match extends Range {
   readonly term: string;
 }
 
-/** The terms of words that were met before: most are met again. */
+/** A cache of terms by word: most words recur. */
 const known = new Map<string, readonly string[]>();
 const MAX_KNOWN = 20_000;
 const MAX_KNOWN_LENGTH = 40;
@@ -34,11 +39,11 @@ function termsOf(word: string): readonly string[] {
   return terms;
 }
 
-function placesOf(text: string, terms: ReadonlySet<string>): Place[] {
-  const places: Place[] = [];
+function matchesIn(text: string, terms: ReadonlySet<string>): Match[] {
+  const matches: Match[] = [];
   const look = (word: string, start: number, found = termsOf(word)) => {
     const term = found.find((one) => terms.has(one));
-    if (term !== undefined) places.push({ start, end: start + word.length, term });
+    if (term !== undefined) matches.push({ start, end: start + word.length, term });
   };
   for (const { 0: run, index } of text.matchAll(WORD)) {
     let at = index;
@@ -48,10 +53,10 @@ function placesOf(text: string, terms: ReadonlySet<string>): Place[] {
       at += part.text.length;
     }
   }
-  return places;
+  return matches;
 }
 
-/** Where no space parts words, each letter and each two of them may be one. */
+/** In scripts without spaces, each letter and each pair of letters may be a word. */
 function lookAtLetters(
   text: string,
   start: number,
@@ -68,30 +73,30 @@ function lookAtLetters(
   }
 }
 
-/** The place from which a stretch has the most different words of the question. */
-function bestStart(places: readonly Place[]): Place | undefined {
-  let best: Place | undefined;
+/** The first match of the window with the most distinct words of the question. */
+function bestStart(matches: readonly Match[]): Match | undefined {
+  let best: Match | undefined;
   let most = 0;
   let from = 0;
   const within = new Map<string, number>();
-  for (const [at, place] of places.entries()) {
-    within.set(place.term, (within.get(place.term) ?? 0) + 1);
-    // One word may be longer than all that is shown.
-    while (from < at && place.end - places[from]!.start > LENGTH) {
-      const { term } = places[from++]!;
+  for (const [at, match] of matches.entries()) {
+    within.set(match.term, (within.get(match.term) ?? 0) + 1);
+    // One word may be longer than a snippet.
+    while (from < at && match.end - matches[from]!.start > LENGTH) {
+      const { term } = matches[from++]!;
       const left = within.get(term)! - 1;
       if (left === 0) within.delete(term);
       else within.set(term, left);
     }
-    if (within.size > most) [most, best] = [within.size, places[from]];
+    if (within.size > most) [most, best] = [within.size, matches[from]];
   }
   return best;
 }
 
-/** Places that meet or overlap are one. */
-function merged(places: readonly Place[]): { start: number; end: number }[] {
-  const all: { start: number; end: number }[] = [];
-  for (const { start, end } of [...places].sort((a, b) => a.start - b.start)) {
+/** Joins adjacent and overlapping matches. */
+function merged(matches: readonly Match[]): Range[] {
+  const all: Range[] = [];
+  for (const { start, end } of [...matches].sort((a, b) => a.start - b.start)) {
     const last = all.at(-1);
     if (last && start <= last.end) last.end = Math.max(last.end, end);
     else all.push({ start, end });
@@ -99,29 +104,30 @@ function merged(places: readonly Place[]): { start: number; end: number }[] {
   return all;
 }
 
-/** Never between the two halves of a character. */
+/** Never splits a surrogate pair. */
 function cut(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   return unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
 }
 
-/** The words of the question in the first part that has any. */
-async function firstPlaces(text: string, terms: ReadonlySet<string>, giveWay: GiveWay): Promise<Place[]> {
-  const end = Math.min(text.length, LOOKED_AT);
+/** The matches in the first part that has any. */
+async function firstMatches(text: string, terms: ReadonlySet<string>, giveWay: GiveWay): Promise<Match[]> {
+  const end = Math.min(text.length, MAX_SCANNED);
   if (terms.size === 0) return [];
   for (let from = 0; from < end; ) {
     const space = from + PART < end ? text.lastIndexOf(' ', from + PART) : -1;
     const to = space > from ? space : cut(text, Math.min(end, from + PART));
-    const places = placesOf(text.slice(from, to), terms);
-    if (places.length > 0)
-      return places.map(({ start, end, term }) => ({ start: start + from, end: end + from, term }));
+    const matches = matchesIn(text.slice(from, to), terms);
+    if (matches.length > 0) {
+      return matches.map(({ start, end, term }) => ({ start: start + from, end: end + from, term }));
+    }
     from = to;
     await giveWay();
   }
   return [];
 }
 
-/** Of the first of these texts that has a word of the question; where none has, of the first. */
+/** A snippet of the first text with a word of the question, else of the first text. */
 export async function snippetAmong(
   texts: readonly string[],
   terms: ReadonlySet<string>,
@@ -139,13 +145,12 @@ export async function snippetAmong(
 const GO_ON: GiveWay = () => undefined;
 
 export const snippetOf = async (text: string, terms: ReadonlySet<string>, giveWay: GiveWay = GO_ON): Promise<Snippet> =>
-  shownAt(text, await firstPlaces(text, terms, giveWay));
+  shownAt(text, await firstMatches(text, terms, giveWay));
 
-/** As much of the beginning as is shown. */
 export const beginningOf = (text: string): string => shownAt(text, []).snippet;
 
-function shownAt(text: string, places: readonly Place[]): Snippet {
-  const first = bestStart(places);
+function shownAt(text: string, matches: readonly Match[]): Snippet {
+  const first = bestStart(matches);
   let start = first && text.length > LENGTH ? Math.max(0, first.start - 40) : 0;
   if (start > 0) {
     const space = text.indexOf(' ', start);
@@ -158,9 +163,8 @@ function shownAt(text: string, places: readonly Place[]): Snippet {
   }
   const before = start > 0 ? '…' : '';
   const shift = before.length - start;
-  const highlights = merged(places)
-    .map((place) => ({ start: Math.max(place.start, start), end: Math.min(place.end, end) }))
-    .filter((place) => place.start < place.end)
-    .map((place) => ({ start: place.start + shift, end: place.end + shift }));
+  const highlights = merged(matches)
+    .map((match) => ({ start: Math.max(match.start, start) + shift, end: Math.min(match.end, end) + shift }))
+    .filter((range) => range.start < range.end);
   return { snippet: before + text.slice(start, end) + (end < text.length ? '…' : ''), highlights };
 }

@@ -1,4 +1,4 @@
-/** The search documents that stored content should have, page by page: off the event loop, or with cooperative yields. */
+/** The search documents that stored content should have, by page; off the event loop, or with cooperative yields. */
 import {
   measureThought,
   type ThinkingExecution,
@@ -10,6 +10,7 @@ import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index
 import { indexKey, readMeta } from '../../engine/index.js';
 import { type PacketInput, RESERVED_PREFIX } from '../../facts/contract.js';
 import { cardDoc, isSearched, measureCard, measurePacket, packetDoc } from '../../facts/index.js';
+import type { CardRow } from '../../facts/sql.js';
 import { type Doc, type NewDoc, newDoc } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { givingWay } from '../../kernel/index.js';
@@ -39,17 +40,18 @@ interface ContentPage {
 
 type Pager = (query: Query, page: PageRequest, index_key: string) => Promise<ContentPage>;
 
-interface StoredCard {
-  readonly card_id: string;
-  readonly content: string | null;
-  readonly tool_calls: string | null;
-  readonly metadata: string | null;
-  readonly author_id: string | null;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly held_by: string | null;
-  readonly deleted_at: number | null;
-}
+type StoredCard = Pick<
+  CardRow,
+  | 'card_id'
+  | 'content'
+  | 'tool_calls'
+  | 'metadata'
+  | 'author_id'
+  | 'created_at'
+  | 'expires_at'
+  | 'held_by'
+  | 'deleted_at'
+>;
 
 const SCOPE = 'scope:';
 /** Holders of artifacts and notes; other cards have no holder, or an agent_turn. */

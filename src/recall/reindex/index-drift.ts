@@ -8,7 +8,7 @@ export interface WrongEntries {
   readonly entries: number;
 }
 
-/** The index entries on SQLite, on the long-read connection. The FTS5 table is contentless, so its own check cannot be used. */
+/** The index entries on SQLite, on the long-read connection. FTS5's own check needs texts, which this table lacks. */
 const ENTRIES: Sql = acrossTenants`CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_entries
   USING fts5vocab(main, search_index, instance)`;
 

@@ -1,6 +1,6 @@
 /**
- * Reindexing: makes search documents match their content, in small batches beside live traffic. Correct documents are only
- * read. Progress is stored, so that another process or the next start continues from there.
+ * Reindexing: makes search documents match their content, in small batches beside live traffic. Correct documents are
+ * only read. Progress is stored, so that another process or the next start continues from there.
  */
 import { atLength, type Driver, type Tx } from '../../driver/index.js';
 import { hasTenant, listTenants, nextBatch } from '../../engine/index.js';
@@ -63,14 +63,16 @@ export async function* reindex(
   let done = 0;
   let isFirst = true;
   for (const tenant of tenants) {
-    if (run.isDone(tenant)) continue;
+    // Tenants are ordered by name.
+    if (tenant < run.start.tenant) continue;
+    const resumed = tenant === run.start.tenant ? run.start : undefined;
     const report = (): Reindexing => ({ tenant, done, total: Math.max(total, done), changed: run.changed });
     yield report();
     // The index first: deleting entries that it does not have would fail.
     if (driver.dialect === 'postgres' || isFirst) await run.repairIndex(tenant, stopping);
     isFirst = false;
-    for (const stage of STAGES.slice(run.firstStage(tenant))) {
-      for (let after: string | null = run.firstAfter(tenant, stage); after !== null; ) {
+    for (const stage of STAGES.slice(STAGES.indexOf(resumed?.stage ?? STAGES[0]))) {
+      for (let after: string | null = stage === resumed?.stage ? resumed.after : ''; after !== null; ) {
         if (stopping()) return;
         const request: DriftRequest = { tenant, stage, after, limit: PAGE, now: driver.now() };
         const page: DriftPage = await driver.away<DriftPage>(tenant, DRIFT, request);
@@ -97,7 +99,7 @@ class Run {
   readonly #driver: Driver;
   /** Null for all tenants. */
   readonly #only: string | null;
-  readonly #start: Progress;
+  readonly start: Progress;
   #progress: string;
   #storedAt = performance.now();
   #batch = PAGE / 5;
@@ -106,7 +108,7 @@ class Run {
   private constructor(driver: Driver, only: string | null, start: Progress) {
     this.#driver = driver;
     this.#only = only;
-    this.#start = start;
+    this.start = start;
     this.#progress = JSON.stringify(start);
   }
 
@@ -118,19 +120,6 @@ class Run {
     const run = new Run(driver, only, { run: newId(), version: ANALYSIS_VERSION, tenant, stage, after });
     await driver.system((tx) => store.startProgress(tx, only, run.#progress));
     return run;
-  }
-
-  /** Tenants are ordered by name. */
-  isDone(tenant: string): boolean {
-    return tenant < this.#start.tenant;
-  }
-
-  firstStage(tenant: string): number {
-    return tenant === this.#start.tenant ? STAGES.indexOf(this.#start.stage) : 0;
-  }
-
-  firstAfter(tenant: string, stage: Stage): string {
-    return tenant === this.#start.tenant && stage === this.#start.stage ? this.#start.after : '';
   }
 
   async repairDocs(tenant: string, drifts: readonly Drift[]): Promise<void> {
@@ -172,7 +161,7 @@ class Run {
   async reach(place: Pick<Progress, 'tenant' | 'stage' | 'after'>, isEnd: boolean): Promise<void> {
     // Not stored at the end of a stage: repeating its last page is harmless.
     if (isEnd || performance.now() - this.#storedAt < STORE_PROGRESS_EVERY_MS) return;
-    const { run, version } = this.#start;
+    const { run, version } = this.start;
     const next = JSON.stringify({ run, version, ...place });
     await this.#write('', (tx) => store.moveProgress(tx, this.#only, this.#progress, next));
     this.#progress = next;

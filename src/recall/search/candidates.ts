@@ -1,169 +1,166 @@
-/** The first stage of a search: which documents may be meant, by how many rare terms of the question they have. */
+/** The first stage of a search: candidate documents, by how many and how rare terms of the question they have. */
 import { type Range, TermBits } from '../../index/sql.js';
 import { givingWay } from '../../kernel/index.js';
 import type { SearchedIndex } from './searched-index.js';
 
-/** Of a term that more have, no more are counted: it weighs next to nothing. */
+/** Document frequencies are counted up to here: a more common term weighs next to nothing. */
 const MAX_COUNTED = 100_000;
-/** So many entries of the index are read at once, the rarest terms first; of one term, the newest. */
+/** Postings read per window, the rarest terms first; of each term the newest. */
 const MAX_POSTINGS = 60_000;
 const MAX_POSTINGS_OF_TERM = 30_000;
-/** And so often, while the filters let too little of it through. */
+/** Maximum windows, read while the filters reject too many documents. */
 const MAX_WINDOWS = 6;
-/** Of most terms there are no more. */
-const FEW = 2000;
+/** Postings of each term in the first read: most terms have no more. */
+const FIRST_POSTINGS = 2000;
 const LARGEST_BATCH = 5000;
-/** A question may have more terms than a number has bits: the rarest count. */
+/** Terms that fit into the bits of a number: the rarest of a long question. */
 const MAX_BITS = 30;
 
-/** Behind which document some end: in which window it was met, which of the terms it had, and its number. */
-export interface End {
+/** The last document of a batch: the window it was found in, the bits of its terms, and its number. */
+export interface BatchEnd {
   readonly window: number;
   readonly bits: number;
   readonly doc_no: number;
 }
 
-/** What the ranking goes by, and what it ranks. */
-export interface Found {
-  /** In how many documents of the tenant each term is. */
+/** The statistics of a ranking. Later pages reuse them, so that concurrent writes do not reorder it. */
+export interface CandidateStatistics {
+  /** Document frequency of each term. */
   readonly df: readonly number[];
-  /** By which terms they are found, as places in the question, the rarest first. */
+  /** Indexes of the terms whose postings are read, rarest first. */
   readonly read: readonly number[];
-  /** Whether the index was read to its end, as far as the last documents that were asked for. */
+}
+
+export interface CandidateSet extends CandidateStatistics {
+  /** Whether all postings were read, up to the last batch. */
   readonly isComplete: () => boolean;
-  /** Which terms of the question a document may have, by their places in it; undefined where it may have any. */
+  /** Indexes of the terms that a document may have; undefined if it may have any. */
   readonly mayHave: (doc_no: number) => readonly number[] | undefined;
   /**
-   * The next documents that share the most, and the rarest, terms with the question: not many more than `enough`, or, where
-   * it is known where they ended before, up to there, so that none takes the place of one that is gone. Undefined behind
-   * the last.
+   * The next documents that share the most and rarest terms with the question: about `enough`, or, if the end of this
+   * batch is known from an earlier page, up to it, so that none moves into the batch for one that is gone. Undefined at
+   * the end.
    */
-  readonly next: (enough: number, ended?: End) => Promise<Next | undefined>;
-  /** Whether there may be more behind those that were given. */
-  readonly mayGoOn: () => boolean;
+  readonly next: (enough: number, ended?: BatchEnd) => Promise<Batch | undefined>;
+  /** Whether more batches may follow. */
+  readonly hasMore: () => boolean;
 }
 
-interface Next {
+interface Batch {
   readonly doc_nos: number[];
-  readonly end: End | undefined;
+  readonly end: BatchEnd | undefined;
 }
-
-/** What the page before went by, so that it stands where it stood whatever was written or deleted since. */
-export type Before = Pick<Found, 'df' | 'read'>;
 
 export async function findCandidates(
   index: SearchedIndex,
   codes: readonly string[],
   range: Range,
-  before: Before | undefined,
-): Promise<Found> {
-  const { more, isOver, endAt, upTo, ...known } = await inOrder(index, codes, range, before);
+  earlier: CandidateStatistics | undefined,
+): Promise<CandidateSet> {
+  const { nextWindow, isOver, endAt, countUpTo, ...known } = await orderedWindows(index, codes, range, earlier);
   let order: Float64Array = new Float64Array(0);
   let at = 0;
   let size = 0;
-  const goesOn = async (): Promise<boolean> => {
+  const advance = async (): Promise<boolean> => {
     while (at >= order.length) {
-      const window = await more();
+      const window = await nextWindow();
       if (!window) return false;
       order = window;
       at = 0;
     }
     return true;
   };
-  const next = async (enough: number, ended?: End): Promise<Next | undefined> => {
-    if (!(await goesOn())) return undefined;
+  const next = async (enough: number, ended?: BatchEnd): Promise<Batch | undefined> => {
+    if (!(await advance())) return undefined;
     const doc_nos: number[] = [];
-    const isFull = () => (ended ? at >= upTo(order, ended) : doc_nos.length >= enough);
-    while (!isFull() && (await goesOn())) {
+    const isFull = () => (ended ? at >= countUpTo(order, ended) : doc_nos.length >= enough);
+    while (!isFull() && (await advance())) {
       size = Math.min(Math.max(enough, 2 * size), LARGEST_BATCH);
-      const to = Math.min(at + size, ended ? upTo(order, ended) : order.length);
-      for (const doc_no of await index.wantedAmong([...order.subarray(at, to)])) doc_nos.push(doc_no);
+      const to = Math.min(at + size, ended ? countUpTo(order, ended) : order.length);
+      for (const doc_no of await index.matchingAmong([...order.subarray(at, to)])) doc_nos.push(doc_no);
       at = to;
     }
     return { doc_nos, end: ended ?? (at > 0 ? endAt(order[at - 1]!) : undefined) };
   };
-  return { ...known, next, mayGoOn: () => at < order.length || !isOver() };
+  return { ...known, next, hasMore: () => at < order.length || !isOver() };
 }
 
-interface Ordered extends Omit<Found, 'next' | 'mayGoOn'> {
+interface OrderedWindows extends Omit<CandidateSet, 'next' | 'hasMore'> {
   readonly isOver: () => boolean;
   /**
-   * Documents in the order of what their terms are worth together, and of equals the newest first. What comes behind them
-   * is older, or has more common terms alone. Undefined where nothing more is read.
+   * Documents by the summed worth of their terms, equals newest first. Documents of later windows are older, or have
+   * only more common terms. Undefined at the end.
    */
-  readonly more: () => Promise<Float64Array | undefined>;
+  readonly nextWindow: () => Promise<Float64Array | undefined>;
   /** For a document of the last window. */
-  readonly endAt: (doc_no: number) => End;
+  readonly endAt: (doc_no: number) => BatchEnd;
   /** How many of the last window come before an end. */
-  readonly upTo: (order: Float64Array, end: End) => number;
+  readonly countUpTo: (order: Float64Array, end: BatchEnd) => number;
 }
 
-async function inOrder(
+async function orderedWindows(
   index: SearchedIndex,
   codes: readonly string[],
   range: Range,
-  before: Before | undefined,
-): Promise<Ordered> {
+  earlier: CandidateStatistics | undefined,
+): Promise<OrderedWindows> {
   const isWhole = range.from === 0;
-  // All asked at once: over a network each would else wait for the one before.
-  const first = await Promise.all(codes.map((code) => index.postings(code, range, FEW)));
+  // Concurrent: over a network sequential reads would add up their latencies.
+  const first = await Promise.all(codes.map((code) => index.postings(code, range, FIRST_POSTINGS)));
   const df = await Promise.all(
     codes.map((code, at) => {
       const { length } = first[at]!;
-      return before?.df[at] ?? (length < FEW && isWhole ? length : index.count(code, MAX_COUNTED));
+      return earlier?.df[at] ?? (length < FIRST_POSTINGS && isWhole ? length : index.count(code, MAX_COUNTED));
     }),
   );
   const rarestFirst = codes.map((_, at) => at).filter((at) => first[at]!.length > 0);
   rarestFirst.sort((a, b) => df[a]! - df[b]! || a - b);
-  const read = before?.read ?? rarestFirst.slice(0, MAX_BITS);
+  const read = earlier?.read ?? rarestFirst.slice(0, MAX_BITS);
   const isCut = rarestFirst.some((at) => !read.includes(at));
   const worths = read.map((at) => 1 / Math.log2(2 + df[at]!));
-  // What each document has, as bits in the order of rarity; one for each window.
-  const met: TermBits[] = [];
-  const bitsOf = (doc_no: number) => met.reduce((bits, window) => bits || window.get(doc_no), 0);
-  const lists = read.map((at) => new PostingList(index, codes[at]!, range, first[at]!));
-  const own = lists.some(({ isShort }) => !isShort)
-    ? await index.ownHaving(
-        read.map((at) => codes[at]!),
-        range,
-        read.reduce((sum, at) => sum + df[at]!, 0),
-      )
-    : undefined;
-  const isComplete = () => !isCut && (own !== undefined || lists.every(({ isOver }) => isOver));
-  const isOver = () =>
-    met.length >= MAX_WINDOWS || (met.length > 0 && (own !== undefined || lists.every((list) => list.isOver)));
-  const more = async () => {
+  // The terms of each document as bits in order of rarity, per window.
+  const windows: TermBits[] = [];
+  const bitsOf = (doc_no: number) => windows.reduce((bits, window) => bits || window.get(doc_no), 0);
+  const lists = read.map((at) => postingList(index, codes[at]!, range, first[at]!));
+  const readCodes = read.map((at) => codes[at]!);
+  const postings = read.reduce((sum, at) => sum + df[at]!, 0);
+  const isLong = lists.some(({ isShort }) => !isShort);
+  const own = isLong ? await index.ownWithTerms(readCodes, range, postings) : undefined;
+  const isRead = () => own !== undefined || lists.every((list) => list.isOver());
+  const isComplete = () => !isCut && isRead();
+  const isOver = () => windows.length >= MAX_WINDOWS || (windows.length > 0 && isRead());
+  const nextWindow = async () => {
     if (isOver()) return undefined;
-    const found = own ? TermBits.of(own) : await nextWindow(lists, met);
-    met.push(found);
+    const found = own ? TermBits.of(own) : await readWindow(lists, windows);
+    windows.push(found);
     return found.byWorth((bits) => worthOf(bits, worths));
   };
-  const endAt = (doc_no: number): End => ({ window: met.length, bits: bitsOf(doc_no), doc_no });
-  const upTo = (order: Float64Array, end: End): number => {
-    if (end.window !== met.length) return end.window > met.length ? Number.POSITIVE_INFINITY : 0;
+  const endAt = (doc_no: number): BatchEnd => ({ window: windows.length, bits: bitsOf(doc_no), doc_no });
+  const countUpTo = (order: Float64Array, end: BatchEnd): number => {
+    if (end.window !== windows.length) return end.window > windows.length ? Number.POSITIVE_INFINITY : 0;
     return countWhile(order, (doc_no) => isUpTo(endAt(doc_no), end, worths));
   };
-  const placesOf = placesByBits(read);
+  const termsOf = termsByBits(read);
   const mayHave = (doc_no: number) => {
     const bits = bitsOf(doc_no);
-    // What was met in one window may have, by a list that goes on in the next, more than its bits say.
-    const isKnown = isComplete() && (bits === 0 || met.length === 1);
-    return isKnown ? placesOf(bits) : undefined;
+    // A posting list that continues in a later window may give a document more terms than its bits say.
+    const isKnown = isComplete() && (bits === 0 || windows.length === 1);
+    return isKnown ? termsOf(bits) : undefined;
   };
-  return { df, read, isComplete, isOver, mayHave, more, endAt, upTo };
+  return { df, read, isComplete, isOver, mayHave, nextWindow, endAt, countUpTo };
 }
 
-/** Where in the question the terms are that bits stand for: there are few kinds, and hundreds of each. */
-function placesByBits(read: readonly number[]): (bits: number) => readonly number[] {
+/** Term indexes by bits, memoised: there are few combinations with hundreds of documents each. */
+function termsByBits(read: readonly number[]): (bits: number) => readonly number[] {
   const known = new Map<number, readonly number[]>();
   return (bits) => {
-    let places = known.get(bits);
-    if (!places) known.set(bits, (places = read.filter((_, bit) => (bits >> bit) & 1)));
-    return places;
+    let terms = known.get(bits);
+    if (!terms) known.set(bits, (terms = read.filter((_, bit) => (bits >> bit) & 1)));
+    return terms;
   };
 }
 
-/** How many come before the first of which it does not hold: it holds of none behind that. */
+/** Binary search for the length of the prefix for which `holds` is true. */
 function countWhile(order: Float64Array, holds: (doc_no: number) => boolean): number {
   let [from, to] = [0, order.length];
   while (from < to) {
@@ -174,8 +171,8 @@ function countWhile(order: Float64Array, holds: (doc_no: number) => boolean): nu
   return from;
 }
 
-/** By the order of byWorth. */
-function isUpTo(one: End, end: End, worths: readonly number[]): boolean {
+/** In the order of `byWorth`. */
+function isUpTo(one: BatchEnd, end: BatchEnd, worths: readonly number[]): boolean {
   if (one.bits === end.bits) return one.doc_no >= end.doc_no;
   return (worthOf(end.bits, worths) - worthOf(one.bits, worths) || one.bits - end.bits) < 0;
 }
@@ -183,42 +180,35 @@ function isUpTo(one: End, end: End, worths: readonly number[]): boolean {
 const worthOf = (bits: number, worths: readonly number[]): number =>
   worths.reduce((sum, one, bit) => ((bits >> bit) & 1 ? sum + one : sum), 0);
 
-/** The documents of one term, the newest first, from where the last look ended. */
-class PostingList {
-  readonly #index: SearchedIndex;
-  readonly #code: string;
-  readonly #from: number;
-  #to: number;
-  readonly #first: readonly number[];
-  /** Whether the first look had all. */
+interface PostingList {
+  /** Whether the first read returned all postings. */
   readonly isShort: boolean;
-  isOver = false;
-
-  constructor(index: SearchedIndex, code: string, { from, to }: Range, first: readonly number[]) {
-    this.#index = index;
-    this.#code = code;
-    this.#from = from;
-    this.#to = to;
-    this.#first = first;
-    this.isShort = first.length < FEW;
-  }
-
-  async next(room: number): Promise<readonly number[]> {
-    if (this.isOver) return [];
-    if (this.isShort) {
-      this.isOver = true;
-      return this.#first;
-    }
-    const limit = Math.max(FEW, Math.min(room, MAX_POSTINGS_OF_TERM));
-    const list = await this.#index.postings(this.#code, { from: this.#from, to: this.#to }, limit);
-    this.isOver = list.length < limit;
-    this.#to = (list.at(-1) ?? this.#from) - 1;
-    return list;
-  }
+  readonly isOver: () => boolean;
+  readonly next: (room: number) => Promise<readonly number[]>;
 }
 
-/** What was not met before, with its bits; rarer terms have the room first. */
-async function nextWindow(lists: readonly PostingList[], before: readonly TermBits[]): Promise<TermBits> {
+/** The postings of one term, newest first, in consecutive reads. */
+function postingList(index: SearchedIndex, code: string, range: Range, first: readonly number[]): PostingList {
+  const isShort = first.length < FIRST_POSTINGS;
+  let { to } = range;
+  let isOver = false;
+  const next = async (room: number): Promise<readonly number[]> => {
+    if (isOver) return [];
+    if (isShort) {
+      isOver = true;
+      return first;
+    }
+    const limit = Math.max(FIRST_POSTINGS, Math.min(room, MAX_POSTINGS_OF_TERM));
+    const list = await index.postings(code, { from: range.from, to }, limit);
+    isOver = list.length < limit;
+    to = (list.at(-1) ?? range.from) - 1;
+    return list;
+  };
+  return { isShort, isOver: () => isOver, next };
+}
+
+/** The documents that no earlier window had, with their bits; rarer terms are read first. */
+async function readWindow(lists: readonly PostingList[], earlier: readonly TermBits[]): Promise<TermBits> {
   let found = TermBits.NONE;
   const giveWay = givingWay();
   let room = MAX_POSTINGS;
@@ -229,7 +219,7 @@ async function nextWindow(lists: readonly PostingList[], before: readonly TermBi
     found = found.and(doc_nos, bit);
     room -= doc_nos.length;
   }
-  for (const window of before) {
+  for (const window of earlier) {
     await giveWay();
     found = found.without(window);
   }

@@ -1,92 +1,89 @@
-/** What was found, as text: from the card, packet or thought that has it. */
+/** The texts of search results, read from their cards, packets and thoughts. */
 import { thoughtOf } from '../../checkpoints/sql.js';
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { Packet } from '../../facts/contract.js';
 import { callsAsText, resultsAsText, textOf } from '../../index/sql.js';
 import type { Json } from '../../kernel/contract.js';
-import { asList, givingWay, type IndexedType } from '../../kernel/index.js';
+import { asList, givingWay } from '../../kernel/index.js';
 
-export interface Content {
-  readonly entity_type: IndexedType;
+interface ContentRef {
+  readonly entity_type: string;
   readonly content_id: string;
 }
 
-/** What has the content of a thing. Clients choose ids: those of a card, a packet and a thought may be the same. */
+/** The table with the content. Clients choose ids, so a card, a packet and a thought may have the same. */
 export const sourceOf = (entity_type: string): 'card' | 'packet' | 'thought' =>
   entity_type === 'packet' || entity_type === 'thought' ? entity_type : 'card';
 
-/** By what a content is told from all others. */
-export const contentKey = (of: { readonly entity_type: string; readonly content_id: string }): string =>
-  `${sourceOf(of.entity_type)} ${of.content_id}`;
+/** Unique among all contents. */
+export const contentKey = ({ entity_type, content_id }: ContentRef): string => `${sourceOf(entity_type)} ${content_id}`;
 
-interface StoredText {
+interface CardText {
   readonly card_id: string;
   readonly content: string;
   readonly tool_calls: string | null;
   readonly metadata: string;
 }
 
-export interface Said {
+export const readCardTexts = (query: Query, card_ids: readonly string[]): Promise<CardText[]> =>
+  card_ids.length === 0
+    ? Promise.resolve([])
+    : query.all<CardText>(
+        sql`SELECT card_id, content, tool_calls, metadata FROM cards
+            WHERE tenant_id = ${TENANT} AND card_id = ANY(${card_ids}) AND erased_at IS NULL AND deleted_at IS NULL`,
+      );
+
+interface ContentText {
   readonly text: string;
-  /** What it calls and is answered, where it says something besides. */
-  readonly beside: string;
+  /** Tool calls and results of a content that also has a text. */
+  readonly calls: string;
 }
 
-/** What it says; where that is nothing, what it calls and is answered. */
-function saidBy({ content, tool_calls, metadata }: StoredText): Said {
+/** A content without a text is shown by its calls and results. */
+function cardText({ content, tool_calls, metadata }: CardText): ContentText {
   const text = textOf(JSON.parse(content) as Json);
   const { tool_results } = JSON.parse(metadata) as { tool_results?: Json };
   const called = tool_calls === null ? '' : callsAsText(asList(JSON.parse(tool_calls) as Json));
-  const beside = [called, resultsAsText(asList(tool_results))].filter((one) => one !== '').join('\n');
-  return text === '' ? { text: beside, beside: '' } : { text, beside };
+  const calls = [called, resultsAsText(asList(tool_results))].filter((one) => one !== '').join('\n');
+  return text === '' ? { text: calls, calls: '' } : { text, calls };
 }
 
-/** The texts of these alone, by contentKey. */
-export async function textsOf(query: Query, contents: readonly Content[]): Promise<Map<string, string>> {
-  const said = await saidOf(query, contents);
-  return new Map([...said].map(([content_id, { text }]) => [content_id, text]));
+/** Texts without calls, by contentKey. */
+export async function textsOf(query: Query, contents: readonly ContentRef[]): Promise<Map<string, string>> {
+  const texts = await contentTexts(query, contents);
+  return new Map([...texts].map(([key, { text }]) => [key, text]));
 }
 
-/** What these say, by content_id. What is gone is not among them. */
-export async function saidOf(query: Query, contents: readonly Content[]): Promise<Map<string, Said>> {
-  const said = new Map<string, Said>();
+/** By contentKey, without erased contents. */
+export async function contentTexts(query: Query, contents: readonly ContentRef[]): Promise<Map<string, ContentText>> {
+  const texts = new Map<string, ContentText>();
   const giveWay = givingWay();
-  const ids = (type: (entity_type: IndexedType) => boolean) =>
-    contents.filter(({ entity_type }) => type(entity_type)).map(({ content_id }) => content_id);
-  const ofCards = ids((type) => type !== 'packet' && type !== 'thought');
-  if (ofCards.length > 0) {
-    const rows = await query.all<StoredText>(
-      sql`SELECT card_id, content, tool_calls, metadata FROM cards
-          WHERE tenant_id = ${TENANT} AND card_id = ANY(${ofCards}) AND erased_at IS NULL AND deleted_at IS NULL`,
+  const from = (source: string) =>
+    contents.filter(({ entity_type }) => sourceOf(entity_type) === source).map(({ content_id }) => content_id);
+  for (const row of await readCardTexts(query, from('card'))) {
+    texts.set(contentKey({ entity_type: 'card', content_id: row.card_id }), cardText(row));
+    await giveWay();
+  }
+  const packet_ids = from('packet');
+  if (packet_ids.length > 0) {
+    const rows = await query.all<{ content_id: string; envelope: string }>(
+      sql`SELECT packet_id AS content_id, envelope FROM packet_store
+          WHERE tenant_id = ${TENANT} AND packet_id = ANY(${packet_ids}) AND erased_at IS NULL`,
     );
-    for (const row of rows) {
-      said.set(contentKey({ entity_type: 'card', content_id: row.card_id }), saidBy(row));
+    for (const { content_id, envelope } of rows) {
+      const text = textOf((JSON.parse(envelope) as Packet).payload ?? {});
+      texts.set(contentKey({ entity_type: 'packet', content_id }), { text, calls: '' });
       await giveWay();
     }
   }
-  const ofPackets = ids((type) => type === 'packet');
-  if (ofPackets.length > 0) {
-    const rows = await query.all<{ packet_id: string; envelope: string }>(
-      sql`SELECT packet_id, envelope FROM packet_store
-          WHERE tenant_id = ${TENANT} AND packet_id = ANY(${ofPackets}) AND erased_at IS NULL`,
-    );
-    for (const { packet_id, envelope } of rows) {
-      said.set(contentKey({ entity_type: 'packet', content_id: packet_id }), {
-        text: textOf((JSON.parse(envelope) as Packet).payload ?? {}),
-        beside: '',
-      });
-      await giveWay();
-    }
-  }
-  for (const content_id of ids((type) => type === 'thought')) {
+  for (const content_id of from('thought')) {
     const [checkpoint_id, id] = thoughtOf(content_id);
     const row = await query.get<{ body: string }>(
       sql`SELECT body FROM thoughts WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}
             AND id = ${id} AND removed > 0`,
     );
-    const body = row && (JSON.parse(row.body) as { content?: string });
-    if (body?.content !== undefined)
-      said.set(contentKey({ entity_type: 'thought', content_id }), { text: body.content, beside: '' });
+    const text = row && (JSON.parse(row.body) as { content?: string }).content;
+    if (text !== undefined) texts.set(contentKey({ entity_type: 'thought', content_id }), { text, calls: '' });
   }
-  return said;
+  return texts;
 }

@@ -1,4 +1,4 @@
-/** Searching everything that is remembered, or artifacts or notes alone. */
+/** Search operations: over everything, or over artifacts or notes alone. */
 import { z } from 'zod';
 import { operation, reads, readsAnything } from '../../engine/contract.js';
 import { searchInput, searchInputOf, searchOutput, wantedType } from './model.js';
@@ -15,37 +15,26 @@ export const search = {
     access: 'read',
     touches: readsAnything,
     event: null,
-    summary: 'Search turns, artifacts, notes, cards, packets and thoughts: the best first, with the reasons.',
+    summary: 'Search turns, artifacts, notes, cards, packets and thoughts; best first, with reasons.',
     example: { query: 'which database did we choose', entity_types: ['Note', 'Turn'], limit: 5 },
   }),
 };
 
-/** Of the group artifacts. */
-export const artifactSearch = {
-  search: operation({
+const searchOf = <T extends 'Artifact' | 'Note', P extends 'artifacts' | 'notes'>(type: T, group: P) =>
+  operation({
     method: 'POST',
-    path: '/api/v1/artifacts/search',
-    input: searchInputOf('Artifact'),
+    path: `/api/v1/${group}/search`,
+    input: searchInputOf(type),
     output: searchOutput,
     access: 'read',
-    touches: [reads('Artifact', 'listed')],
+    touches: [reads(type, 'listed')],
     event: null,
-    summary: 'Search artifacts: the best first, with the reasons.',
+    summary: `Search ${group}; best first, with reasons.`,
     example: { query: 'status of failures' },
-  }),
-};
+  });
 
-/** Of the group notes. */
-export const noteSearch = {
-  search: operation({
-    method: 'POST',
-    path: '/api/v1/notes/search',
-    input: searchInputOf('Note'),
-    output: searchOutput,
-    access: 'read',
-    touches: [reads('Note', 'listed')],
-    event: null,
-    summary: 'Search notes: the best first, with the reasons.',
-    example: { query: 'status of failures' },
-  }),
-};
+/** For the group artifacts. */
+export const artifactSearch = { search: searchOf('Artifact', 'artifacts') };
+
+/** For the group notes. */
+export const noteSearch = { search: searchOf('Note', 'notes') };

@@ -1,65 +1,68 @@
-/**
- * A search, from the question to what is shown. It runs beside the event loop where the database would block it
- * (`driver.away`): so it gets and gives plain values.
- */
+/** A search from question to hits. It may run in a thread (`driver.away`), so it takes and returns plain values. */
 import { type Query, queryBy } from '../../driver/index.js';
 import { extentOf, type Features, frequencies, frequencyIn, marksAhead, termCode } from '../../index/sql.js';
 import { givingWay } from '../../kernel/index.js';
 import { type Question, readQuestion } from '../ranking/question.js';
 import { type Candidate, rank } from '../ranking/ranking.js';
 import { type Snippet, snippetAmong } from '../ranking/snippets.js';
-import { type Likeness, withNearest } from '../vectors/nearest.js';
-import { type Found as CandidatesFound, type End, findCandidates } from './candidates.js';
-import { contentKey, saidOf } from './contents.js';
-import { mayHaveAny } from './lead.js';
-import { type AskedPage, type Place, pageOf, type Result, type Shown, type Stretch } from './pages.js';
+import { type QuestionVector, withNearest } from '../vectors/nearest.js';
+import { type BatchEnd, type CandidateSet, findCandidates } from './candidates.js';
+import { contentKey, contentTexts } from './contents.js';
+import { newest } from './matching-docs.js';
+import { mayHaveAny, rangeOf } from './narrow-search.js';
+import {
+  type PagePosition,
+  type PageRequest,
+  pageOf,
+  type RankedBatch,
+  type Result,
+  type ShownResult,
+} from './pages.js';
 import { MAX_RELATED, type RelatedEntity, relatedTo } from './related.js';
 import { type DocRow, readDocs } from './rows.js';
-import { inOpenScopes, scopesShown } from './scopes.js';
+import { inOpenScopes, scopeRanges } from './scopes.js';
 import { type SearchedIndex, storedIndex } from './searched-index.js';
 import { mayBeSmall, smallIndex } from './small-index.js';
-import { rangeOf } from './trajectory-range.js';
-import { newest } from './wanted-docs.js';
 
-/** What is told of a hit beside what it is: nothing, or a snippet and what is related to it, or also the whole text. */
-export type Shows = 'nothing' | 'snippet' | 'text';
+/** The content of a hit besides its document: nothing, a snippet and related entities, or also the whole text. */
+export type HitDetail = 'nothing' | 'snippet' | 'text';
 
-export interface SearchRequest extends AskedPage {
-  /** What the codes of the tenant's words are made by. */
+export interface SearchRequest extends PageRequest {
+  /** Key of the tenant's term codes. */
   readonly index_key: string;
-  /** Tells stores in one process apart. */
+  /** Distinguishes stores in one process. */
   readonly store: string;
   /** Whether documents are committed in the order of their numbers. */
   readonly in_order: boolean;
   readonly query: string;
   readonly min_score: number;
   readonly scope_id?: string | undefined;
-  readonly shows: Shows;
-  /** The question's vector, where there is an embedder. */
-  readonly likeness?: Likeness | undefined;
+  readonly detail: HitDetail;
+  /** Present if there is an embedder. */
+  readonly vector?: QuestionVector | undefined;
 }
 
 export interface SearchHit extends Snippet {
   readonly doc: DocRow;
   readonly why: Result;
-  /** Ids of those that say the same. */
+  /** Ids of repetitions. */
   readonly same_as: readonly string[];
   readonly related: readonly RelatedEntity[];
-  /** Only where it was wanted. */
+  /** Only with the detail `text`. */
   readonly text: string | undefined;
 }
 
 export interface SearchAnswer {
   readonly hits: SearchHit[];
-  /** Where the next page begins; null at the end. */
-  readonly next: Place | null;
+  /** Null at the end. */
+  readonly next: PagePosition | null;
   readonly total: number | null;
 }
 
-/** So many are ranked at once, with the turns around them; a page further behind has the next ones. */
-const ENOUGH = 300;
-/** Of so many candidates it is looked whether others are to have their turn. */
-const MANY = 64;
+/** Documents per ranked batch, besides the turns around them. */
+const BATCH = 300;
+/** Candidates built between two cooperative yields. */
+const CANDIDATES_PER_YIELD = 64;
 
 /** A query that yields after each read: processing the rows takes a while, and several reads may return at once. */
 function yieldingQuery(query: Query): Query {
@@ -74,12 +77,12 @@ function yieldingQuery(query: Query): Query {
 export async function run(reader: Query, input: unknown): Promise<SearchAnswer> {
   const query = yieldingQuery(reader);
   const { scope_id, ...given } = input as SearchRequest;
-  const { place } = given;
+  const { after } = given;
   const [extent, marks] = await Promise.all([
     extentOf(query),
     mayBeSmall(given) ? marksAhead(query, given) : undefined,
   ]);
-  const scopes = scope_id === undefined ? undefined : await scopesShown(query, scope_id);
+  const scopes = scope_id === undefined ? undefined : await scopeRanges(query, scope_id);
   const request: SearchRequest = { ...given, scopes };
   const mark = { store: request.store, generation: extent.generation };
   const small = await smallIndex(query, request, request, extent, marks);
@@ -89,19 +92,19 @@ export async function run(reader: Query, input: unknown): Promise<SearchAnswer> 
     request,
     question,
     index: small ?? storedIndex(query, request, mark),
-    up_to: Math.min(extent.last, place?.up_to ?? extent.last),
-    docs: place?.docs ?? extent.docs,
+    up_to: Math.min(extent.last, after?.up_to ?? extent.last),
+    docs: after?.docs ?? extent.docs,
   };
   const ranking = request.query.trim() === '' ? newestFirst(search) : bestFirst(search);
   const { page, next, total } = await pageOf(query, request, ranking);
   return {
-    hits: await show(query, request, page, new Set(question.terms)),
+    hits: await hitsOf(query, request, page, new Set(question.terms)),
     next: next && { ...next, up_to: search.up_to, docs: search.docs },
-    total: place === undefined ? total : null,
+    total: after === undefined ? total : null,
   };
 }
 
-/** What does not change while one question is answered. */
+/** Constant during one search. */
 interface Search {
   readonly query: Query;
   readonly request: SearchRequest;
@@ -109,85 +112,85 @@ interface Search {
   readonly index: SearchedIndex;
   /** The newest document that counts. */
   readonly up_to: number;
-  /** How many the tenant has. */
+  /** The number of documents of the tenant. */
   readonly docs: number;
 }
 
-async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<Stretch> {
+async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<RankedBatch> {
   if (request.min_score > 0) return;
   for (let before = up_to + 1, over = false; !over; ) {
-    const doc_nos = await newest(query, request, before - 1, ENOUGH);
-    over = doc_nos.length < ENOUGH;
+    const doc_nos = await newest(query, request, before - 1, BATCH);
+    over = doc_nos.length < BATCH;
     before = doc_nos.at(-1) ?? 0;
     const results = doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] }));
     yield { number: 0, results, ceiling: 0, df: [], read: [], ends: [], rest: over ? 'none' : 'more' };
   }
 }
 
-async function* bestFirst(search: Search): AsyncGenerator<Stretch> {
+async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
   const { query, request, question, index, up_to, docs } = search;
-  const { trajectory_id } = request;
+  const { trajectory_id, vector, after } = request;
   const range = trajectory_id === undefined ? { from: 0, to: up_to } : await rangeOf(query, trajectory_id, up_to);
   if (!range || !(await mayHaveAny(query, request))) return;
   const codes = question.terms.map((term) => termCode(request.index_key, term));
-  const found = await findCandidates(index, codes, range, request.place);
-  const { likeness, place } = request;
-  // A ranking that began by terms alone goes on so.
-  const isFused = likeness !== undefined && (!place || place.measures !== undefined);
-  let measures = place?.measures;
-  const ends: End[] = [];
+  const found = await findCandidates(index, codes, range, after);
+  // A ranking whose first page went by terms alone continues that way.
+  const isFused = vector !== undefined && (!after || after.measures !== undefined);
+  let measures = after?.measures;
+  const ends: BatchEnd[] = [];
   const listed = new Set<number>();
   let ceiling = Number.MAX_VALUE;
-  for (let number = 0, rest: Stretch['rest'] = 'more'; rest === 'more'; number++) {
-    const next = await found.next(ENOUGH, place?.ends[number]);
-    if (next?.end) ends.push(next.end);
-    const candidates = next ? await candidatesOf(search, found, codes, next.doc_nos, listed) : [];
+  for (let number = 0, rest: RankedBatch['rest'] = 'more'; rest === 'more'; number++) {
+    const batch = await found.next(BATCH, after?.ends[number]);
+    if (batch?.end) ends.push(batch.end);
+    const candidates = batch ? await candidatesOf(search, found, codes, batch.doc_nos, listed) : [];
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
     let results: Result[] = rank(question, candidates, { docs, df: found.df });
     let complete = found.isComplete();
     if (isFused && number === 0) {
-      const fused = await withNearest(query, request, docs, likeness, range, results, measures);
+      const fused = await withNearest(query, { ...request, docs }, vector, range, { results, measures });
       measures = fused.measures;
       results = fused.results;
       for (const { doc_no } of results) listed.add(doc_no);
       complete &&= fused.complete;
     }
     const shown = results.filter(({ score }) => score >= request.min_score);
-    rest = found.mayGoOn() ? 'more' : complete ? 'none' : 'unknown';
+    rest = found.hasMore() ? 'more' : complete ? 'none' : 'unknown';
     const { df, read } = found;
     yield { number, results: shown, ceiling, df, read, measures, ends: [...ends], rest };
     ceiling = Math.min(ceiling, shown.at(-1)?.score ?? ceiling);
   }
 }
 
-/** These and the turns around them; those that were ranked before are context alone. */
+/** The documents and the turns around them; those of earlier batches serve as context only. */
 async function candidatesOf(
   { request, question, index, up_to }: Search,
-  { mayHave }: CandidatesFound,
+  { mayHave }: CandidateSet,
   codes: readonly string[],
   doc_nos: readonly number[],
   listed: ReadonlySet<number>,
 ): Promise<Candidate[]> {
   const isNew = (doc_no: number) => !listed.has(doc_no);
   const found = await index.features(listed.size === 0 ? doc_nos : doc_nos.filter(isNew));
-  const { wanted, context } = await index.neighbours(found);
+  const { matching, context } = await index.neighbours(found);
   const inRange = (doc_no: number) => doc_no <= up_to;
-  const around = await index.features(wanted.filter((one) => inRange(one) && isNew(one)));
-  const known = wanted.filter((one) => !isNew(one));
-  const beside = await index.features([...context.filter(inRange), ...known]);
-  const hasKin = question.related.some((terms) => terms.length > 0);
+  const around = await index.features(matching.filter((one) => inRange(one) && isNew(one)));
+  const known = matching.filter((one) => !isNew(one));
+  const contextOnly = await index.features([...context.filter(inRange), ...known]);
+  const hasRelated = question.related.some((terms) => terms.length > 0);
   const none = codes.map(() => 0);
   const related = question.related.map((terms) => terms.map((term) => termCode(request.index_key, term)));
-  const kinOf = (one: Features) =>
-    hasKin ? related.map((kin) => kin.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
-  const tfOf = (one: Features) => frequencies(one, codes, mayHave(one.doc_no), none);
+  const relatedTf = (one: Features) =>
+    hasRelated ? related.map((others) => others.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
   const giveWay = givingWay();
   const candidates: Candidate[] = [];
-  for (const some of [found, around, beside])
+  for (const some of [found, around, contextOnly]) {
     for (const one of some) {
-      candidates.push(candidateOf(one, tfOf(one), kinOf(one), some === beside));
-      if (candidates.length % MANY === 0) await giveWay();
+      const tf = frequencies(one, codes, mayHave(one.doc_no), none);
+      candidates.push(candidateOf(one, tf, relatedTf(one), some === contextOnly));
+      if (candidates.length % CANDIDATES_PER_YIELD === 0) await giveWay();
     }
+  }
   await giveWay();
   return candidates;
 }
@@ -212,56 +215,52 @@ const candidateOf = (
   context_only,
 });
 
-async function show(
+async function hitsOf(
   query: Query,
   request: SearchRequest,
-  page: readonly Shown[],
+  page: readonly ShownResult[],
   terms: ReadonlySet<string>,
 ): Promise<SearchHit[]> {
-  const found = await readDocs(
-    query,
-    request,
-    page.flatMap(({ doc_no, repeats }) => [doc_no, ...repeats]),
-  );
-  const sameAs = ({ repeats }: Shown) => repeats.flatMap((doc_no) => found.get(doc_no)?.entity_id ?? []);
-  if (request.shows === 'nothing')
+  const doc_nos = page.flatMap(({ doc_no, repeats }) => [doc_no, ...repeats]);
+  const found = await readDocs(query, request, doc_nos);
+  const sameAs = ({ repeats }: ShownResult) => repeats.flatMap((doc_no) => found.get(doc_no)?.entity_id ?? []);
+  if (request.detail === 'nothing') {
+    const none = { snippet: '', highlights: [], related: [], text: undefined };
     return page.flatMap((why) => {
       const doc = found.get(why.doc_no);
-      return doc ? [{ doc, why, same_as: sameAs(why), ...NOTHING }] : [];
+      return doc ? [{ doc, why, same_as: sameAs(why), ...none }] : [];
     });
-  const docsOf = (doc_nos: readonly number[]) => doc_nos.flatMap((doc_no) => found.get(doc_no) ?? []);
+  }
+  const docsOf = (some: readonly number[]) => some.flatMap((doc_no) => found.get(doc_no) ?? []);
   const docs = docsOf(page.map(({ doc_no }) => doc_no));
-  const [rows, said, related] = await Promise.all([
+  const [rows, texts, related] = await Promise.all([
     inOpenScopes(query, docs),
-    saidOf(query, docs),
-    relatedTo(query, request, docs.concat(docsOf(page.flatMap(repeatsAskedAbout)))),
+    contentTexts(query, docs),
+    relatedTo(query, request, docs.concat(docsOf(page.flatMap(repeatsWithEdges)))),
   ]);
   const byNumber = new Map(rows.map((row) => [row.doc_no, row]));
   const giveWay = givingWay();
   const hits: SearchHit[] = [];
   for (const why of page) {
     const doc = byNumber.get(why.doc_no);
-    const one = doc && said.get(contentKey(doc));
-    if (!doc || !one) continue;
-    // Some words may stand in what it calls, or in its name, alone.
-    const texts = [one.text, one.beside, doc.name ?? ''];
-    const { snippet, highlights } = await snippetAmong(texts, terms, giveWay);
-    const text = request.shows === 'text' ? one.text : undefined;
+    const content = doc && texts.get(contentKey(doc));
+    if (!doc || !content) continue;
+    // Words of the question may occur only in calls or in the name.
+    const { snippet, highlights } = await snippetAmong([content.text, content.calls, doc.name ?? ''], terms, giveWay);
+    const text = request.detail === 'text' ? content.text : undefined;
     const same_as = sameAs(why);
-    const ties = [doc.doc_no, ...repeatsAskedAbout(why)].flatMap((doc_no) => related.get(doc_no) ?? []);
-    hits.push({ doc, why, same_as, snippet, highlights, related: tiesOnce(ties, same_as), text });
+    const edges = [doc.doc_no, ...repeatsWithEdges(why)].flatMap((doc_no) => related.get(doc_no) ?? []);
+    hits.push({ doc, why, same_as, snippet, highlights, related: distinct(edges, same_as), text });
     await giveWay();
   }
   return hits;
 }
 
-/** What contradicts something contradicts whatever says the same; of so many of these it is asked. */
-const repeatsAskedAbout = ({ repeats }: Shown): readonly number[] => repeats.slice(0, 10);
+/** The edges of repetitions count for the result; they are read for at most ten. */
+const repeatsWithEdges = ({ repeats }: ShownResult): readonly number[] => repeats.slice(0, 10);
 
-/** Several that say the same may be tied to the same, and to each other. */
-function tiesOnce(ties: readonly RelatedEntity[], same_as: readonly string[]): RelatedEntity[] {
-  const once = new Map(ties.map((tie) => [`${tie.edge_type} ${tie.direction} ${tie.id}`, tie]));
+/** Without duplicates and without edges among repetitions. */
+function distinct(edges: readonly RelatedEntity[], same_as: readonly string[]): RelatedEntity[] {
+  const once = new Map(edges.map((edge) => [`${edge.edge_type} ${edge.direction} ${edge.id}`, edge]));
   return [...once.values()].filter(({ id }) => !same_as.includes(id)).slice(0, MAX_RELATED);
 }
-
-const NOTHING = { snippet: '', highlights: [], related: [], text: undefined };

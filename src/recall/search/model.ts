@@ -1,4 +1,4 @@
-/** What is searched for, and what is found. */
+/** Schemas of search requests, filters and results. */
 import { z } from 'zod';
 import { inAnyCase, readLeniently } from '../../engine/contract.js';
 import { MEMORY_CATEGORIES } from '../../index/contract.js';
@@ -6,17 +6,17 @@ import { instant, text, uuid } from '../../kernel/contract.js';
 import { SEARCHED_TYPES, type SearchedType } from '../../kernel/index.js';
 import { abstractionLevel, trajectoryStatus } from '../../memory/contract.js';
 
-export const searchedType = z.enum(SEARCHED_TYPES);
-/** As it is asked for. */
+const searchedType = z.enum(SEARCHED_TYPES);
+/** Accepted in any case. */
 export const wantedType = inAnyCase(SEARCHED_TYPES);
 
-export const memoryCategory = z.enum(MEMORY_CATEGORIES);
+const memoryCategory = z.enum(MEMORY_CATEGORIES);
 
-export const MAX_FILTERS = 50;
-export const MAX_FILTER_DEPTH = 8;
+const MAX_FILTERS = 50;
+const MAX_FILTER_DEPTH = 8;
 
-/** What can be filtered by, and what kind of value it has. Nothing else reaches the database. */
-export const filterFields = {
+/** Filterable fields and the kind of their values. Nothing else reaches the database. */
+const filterFields = {
   entity_type: 'text',
   type: 'text',
   artifact_type: 'text',
@@ -36,7 +36,7 @@ export const filterFields = {
   occurred_at: 'time',
   expires_at: 'time',
 } as const;
-export type FilterField = keyof typeof filterFields;
+type FilterField = keyof typeof filterFields;
 
 const operators = {
   text: ['eq', 'ne', 'in', 'contains'],
@@ -45,7 +45,7 @@ const operators = {
   time: ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'],
 } as const;
 
-/** Where all values are known: another would find nothing, without a word. */
+/** Fields with a closed set of values: any other value would silently match nothing. */
 const knownValues: { readonly [F in FilterField]?: readonly string[] } = {
   entity_type: searchedType.options,
   abstraction_level: abstractionLevel.options,
@@ -54,8 +54,8 @@ const knownValues: { readonly [F in FilterField]?: readonly string[] } = {
 };
 const ids: readonly FilterField[] = ['trajectory_id', 'scope_id'];
 
-/** A value as it is kept, whatever its case; undefined where the field cannot have it. */
-function asKept(field: FilterField, given: string): string | undefined {
+/** The stored form of a value; undefined if the field cannot have it. */
+function storedValue(field: FilterField, given: string): string | undefined {
   if (ids.includes(field)) return uuid.safeParse(given).data;
   if (filterFields[field] === 'time') return instant.safeParse(given).data;
   const known = knownValues[field];
@@ -80,16 +80,16 @@ export const comparison = z
     if (Array.isArray(one.value) !== (one.operator === 'in'))
       return refuse(one.operator === 'in' ? 'must be a list for in' : 'must be one value', 'value');
     if (one.operator === 'contains') return;
-    const strange = [one.value].flat().find((given) => asKept(one.field, given) === undefined);
-    if (strange === undefined) return;
+    const unknown = [one.value].flat().find((given) => storedValue(one.field, given) === undefined);
+    if (unknown === undefined) return;
     const values = knownValues[one.field];
-    if (values) return refuse(`must be of ${values.join(', ')}, not ${strange}`, 'value');
+    if (values) return refuse(`must be one of ${values.join(', ')}, not ${unknown}`, 'value');
     refuse(kind === 'time' ? 'must be an ISO 8601 time, such as 2026-01-31T12:00:00Z' : 'must be a UUID', 'value');
   })
   .overwrite((one) => {
     if (one.operator === 'contains') return one;
-    const kept = (given: string) => asKept(one.field, given) ?? given;
-    return { ...one, value: Array.isArray(one.value) ? one.value.map(kept) : kept(one.value) };
+    const stored = (given: string) => storedValue(one.field, given) ?? given;
+    return { ...one, value: Array.isArray(one.value) ? one.value.map(stored) : stored(one.value) };
   });
 export type Comparison = z.output<typeof comparison>;
 
@@ -111,12 +111,12 @@ export const filter: z.ZodType<Filter, Filter> = z
   )
   .meta({ id: 'SearchFilter' });
 
-/** What is wrong with the size of filters, whatever they are. Level by level: what is too deep is not gone into. */
-function sizeRefusal(all: readonly unknown[]): string | undefined {
+/** Checks the size of unparsed filters level by level, without descending too deep. */
+function sizeError(all: readonly unknown[]): string | undefined {
   let level = all;
   let comparisons = 0;
   for (let depth = 1; level.length > 0; depth++) {
-    if (depth > MAX_FILTER_DEPTH) return `may be nested ${MAX_FILTER_DEPTH} deep at most`;
+    if (depth > MAX_FILTER_DEPTH) return `must be nested at most ${MAX_FILTER_DEPTH} deep`;
     const next: unknown[] = [];
     for (const one of level) {
       const { and, or, not } = (one ?? {}) as Record<string, unknown>;
@@ -124,7 +124,7 @@ function sizeRefusal(all: readonly unknown[]): string | undefined {
       if (not !== undefined) parts.push(not);
       if (parts.length === 0) comparisons++;
       next.push(...parts.slice(0, MAX_FILTERS + 1));
-      if (comparisons + next.length > MAX_FILTERS) return `may compare ${MAX_FILTERS} times at most`;
+      if (comparisons + next.length > MAX_FILTERS) return `must have at most ${MAX_FILTERS} comparisons`;
     }
     level = next;
   }
@@ -133,52 +133,52 @@ function sizeRefusal(all: readonly unknown[]): string | undefined {
 
 const listOfFilters = z.array(filter).max(MAX_FILTERS);
 
-/** Their size is looked at first: the schema goes into them as deep as they are. */
+/** Checks the size first, since the schema descends to any depth. */
 const inSize = z.preprocess((given, ctx) => {
-  const refusal = Array.isArray(given) && given.length <= MAX_FILTERS ? sizeRefusal(given) : undefined;
-  if (refusal === undefined) return readLeniently(listOfFilters, given);
-  ctx.addIssue({ code: 'custom', message: refusal });
+  const error = Array.isArray(given) && given.length <= MAX_FILTERS ? sizeError(given) : undefined;
+  if (error === undefined) return readLeniently(listOfFilters, given);
+  ctx.addIssue({ code: 'custom', message: error });
   return given;
 }, listOfFilters);
 
-// Typed as the list: what a caller gives is no less known for having been looked at.
+// Typed as the list: preprocessing would make the input type unknown.
 export const filters = (inSize as unknown as typeof listOfFilters).describe(
   'All must hold. { field, operator, value }, or { and: […] }, { or: […] }, { not: … } of such; ' +
-    `fields: ${Object.keys(filterFields).join(', ')}. artifact_type is the type of an artifact, note_type and title are those ` +
-    'of a note, status is that of the trajectory',
+    `fields: ${Object.keys(filterFields).join(', ')}. artifact_type is the type of an artifact, note_type and title those ` +
+    'of a note, status that of the trajectory',
 );
 
 export const MAX_QUERY = 4000;
 
-/** What every kind of search takes. */
 export const searchInput = {
-  query: text(MAX_QUERY).describe('In plain words; empty for the newest that the filters let through'),
+  query: text(MAX_QUERY).describe('In plain words; empty: the newest entities that pass the filters'),
   trajectory_id: uuid.optional().describe('Only in this trajectory'),
   scope_id: uuid.optional().describe('Only in this scope'),
   filters: filters.optional(),
-  min_score: z.number().min(0).optional().describe('Leaves out what scores less'),
-  limit: z.int().min(1).max(100).optional().describe('How many to return, 10 unless given'),
-  cursor: z.string().max(2000).optional().describe('next_cursor of the page before'),
+  min_score: z.number().min(0).optional().describe('Minimum score of a result'),
+  limit: z.int().min(1).max(100).optional().describe('Maximum number of results; default: 10'),
+  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page'),
 };
 
-/** A search among one type: that it is of this type may be said. */
+/** A search for one type, which the request may repeat. */
 export const searchInputOf = <T extends SearchedType>(type: T) =>
   z.strictObject({
     ...searchInput,
-    entity_types: z.array(z.literal(type)).min(1).max(1).optional().describe(`${type}, if anything`),
+    entity_types: z.array(z.literal(type)).min(1).max(1).optional().describe(`Only ${type}`),
   });
 
 const boost = z.object({
   name: z
     .string()
-    .describe('Why it counts more or less: speaker, role, date, temporal, short_question, similar (by its vector), …'),
+    .describe(
+      'Why the score is raised or lowered: speaker, role, date, temporal, short_question, similar (by its vector), …',
+    ),
   factor: z.number(),
 });
 
-/** Something that an edge ties to what was found. */
 const related = z.object({
   edge_type: z.string(),
-  direction: z.enum(['to', 'from']).describe('from: it supports or contradicts what was found'),
+  direction: z.enum(['to', 'from']).describe('from: it supports or contradicts the result'),
   entity_type: searchedType,
   id: z.string(),
   name: z.string().nullable(),
@@ -188,16 +188,18 @@ const related = z.object({
 export const foundEntity = {
   entity_type: searchedType,
   id: z.string(),
-  checkpoint_id: z.string().nullable().describe('Of a thought: the checkpoint that brought it'),
-  name: z.string().nullable().describe('Of an artifact or note'),
+  checkpoint_id: z.string().nullable().describe('For a thought: the checkpoint that introduced it'),
+  name: z.string().nullable().describe('For an artifact or note'),
   score: z.number().describe('Comparable within one answer'),
-  matched: z.array(z.string()).describe('Words of the question that it has itself, in any form'),
-  nearby: z.array(z.string()).describe('Words that only the turns around it have, or that it has a kind of'),
+  matched: z.array(z.string()).describe('Words of the question that it contains, in any form'),
+  nearby: z
+    .array(z.string())
+    .describe('Words that only turns around it contain, or for which it contains a related word'),
   boosts: z.array(boost),
   type: z.string().nullable(),
   trajectory_id: z.string().nullable(),
   scope_id: z.string().nullable(),
-  sequence: z.int().nullable().describe('Of a turn: its place in the scope'),
+  sequence: z.int().nullable().describe('For a turn: its position in the scope'),
   role: z.string().nullable(),
   speaker: z.string().nullable(),
   agent_id: z.string().nullable(),
@@ -206,23 +208,23 @@ export const foundEntity = {
   tags: z.array(z.string()),
   occurred_at: instant,
   created_at: instant,
-  related: z.array(related).describe('What supports or contradicts it'),
+  related: z.array(related).describe('Entities that support or contradict it'),
 };
 
-/** The part of it that answers best. */
+/** The best matching part of the text. */
 export const excerpt = {
   snippet: z.string(),
   highlights: z
     .array(z.object({ start: z.int(), end: z.int() }))
-    .describe('Where the snippet has words of the question'),
+    .describe('Positions of words of the question in the snippet'),
 };
 
-export const searchResult = z.object({ ...foundEntity, ...excerpt }).meta({ id: 'SearchResult' });
+const searchResult = z.object({ ...foundEntity, ...excerpt }).meta({ id: 'SearchResult' });
 export type SearchResult = z.output<typeof searchResult>;
 
 export const searchOutput = z.object({
   results: z.array(searchResult),
-  next_cursor: z.string().nullable().describe('Where to go on; null at the end'),
-  total: z.int().nullable().describe('On the first page: how many were ranked; null where more might match'),
+  next_cursor: z.string().nullable().describe('Cursor of the next page; null at the end'),
+  total: z.int().nullable().describe('On the first page: the number of results; null if more might match'),
 });
 export type SearchOutput = z.output<typeof searchOutput>;

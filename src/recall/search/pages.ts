@@ -1,11 +1,10 @@
-/** A page of a ranking: without what is not to be shown, and where the next one begins. */
+/** Pages of a ranking: without hidden results, and with the position that the next page starts from. */
 import type { Query } from '../../driver/index.js';
 import type { Boost } from '../ranking/boosts.js';
 import type { Measures } from '../ranking/fusion.js';
-import type { End } from './candidates.js';
-import type { Asked } from './conditions.js';
-import { whatTheySay } from './repeats.js';
-import { hiddenAmong, mayHide } from './superseded.js';
+import type { BatchEnd, CandidateStatistics } from './candidates.js';
+import type { DocQuery } from './conditions.js';
+import { hiddenAmong, mayHide, statementKeys } from './hidden-results.js';
 
 export interface Result {
   readonly doc_no: number;
@@ -15,143 +14,156 @@ export interface Result {
   readonly boosts: readonly Boost[];
 }
 
-/** A part of a ranking, which goes on behind it. */
-export interface Stretch {
-  /** Within one, results have falling scores, and of equals falling numbers. */
+/** The statistics and measures of a ranking. */
+interface RankingState extends CandidateStatistics {
+  /** Absent if terms alone counted. */
+  readonly measures?: Measures | undefined;
+  /** The ends of the batches so far. */
+  readonly ends: readonly BatchEnd[];
+}
+
+/** A batch of results, ranked by itself: by falling score, equals by falling number. */
+export interface RankedBatch extends RankingState {
   readonly number: number;
   readonly results: readonly Result[];
-  /** No more is shown as a score than the least before it: a part is ranked by itself. */
+  /** The lowest score of earlier batches: no higher score is shown. */
   readonly ceiling: number;
-  /** By which they were ranked, and found. */
-  readonly df: readonly number[];
-  readonly read: readonly number[];
-  /** And, where vectors counted, how these were measured. */
-  readonly measures?: Measures | undefined;
-  /** Where it ended, and those before it. */
-  readonly ends: readonly End[];
-  /** What comes behind it. */
   readonly rest: 'none' | 'more' | 'unknown';
 }
 
-/**
- * Where a page ended, and what the ranking went by: the next page is of the same ranking, though others write and delete
- * meanwhile.
- */
-export interface Place {
-  /** How many were shown so far. */
+/** The end of a page and the state of its ranking, so that the next page continues it despite concurrent writes. */
+export interface PagePosition extends RankingState {
+  /** Results shown so far. */
   readonly shown: number;
-  /** The last of them: in which stretch, with which score, and its number. */
-  readonly stretch: number;
+  /** The last result: its batch, its score and its number. */
+  readonly batch: number;
   readonly score: number;
   readonly last: number;
-  /** The newest document that counted, how many the tenant had, how many had each term, and which terms were looked for. */
+  /** The newest document that counted. */
   readonly up_to: number;
+  /** The number of documents of the tenant. */
   readonly docs: number;
-  readonly df: readonly number[];
-  readonly read: readonly number[];
-  /** How likeness was measured; absent where terms alone counted. */
-  readonly measures?: Measures | undefined;
-  /** Where the first stretches ended. */
-  readonly ends: readonly End[];
 }
 
-/** A thousand results are of so many stretches, unless most are not shown; each takes room in a cursor. */
+/** Each end takes room in a cursor; a thousand results seldom need more batches. */
 const MAX_ENDS = 4;
 
-const isBehind = (place: Place, stretch: number, { score, doc_no }: Result): boolean =>
-  stretch > place.stretch ||
-  (stretch === place.stretch && (score < place.score || (score === place.score && doc_no < place.last)));
+const isAfter = (position: PagePosition, batch: number, { score, doc_no }: Result): boolean =>
+  batch > position.batch ||
+  (batch === position.batch && (score < position.score || (score === position.score && doc_no < position.last)));
 
-export interface Shown extends Result {
-  /** What says the same, and was found behind it. */
+export interface ShownResult extends Result {
+  /** Later results that repeat it. */
   readonly repeats: readonly number[];
 }
 
 interface Page {
-  readonly page: readonly Shown[];
-  readonly next: Omit<Place, 'up_to' | 'docs'> | null;
-  /** Null where more might match. */
+  readonly page: readonly ShownResult[];
+  readonly next: Omit<PagePosition, 'up_to' | 'docs'> | null;
+  /** Null if more might match. */
   readonly total: number | null;
 }
 
-interface Visible {
-  readonly stretch: number;
-  readonly ceiling: number;
+interface VisibleResult extends Pick<RankedBatch, 'number' | 'ceiling'> {
   readonly result: Result;
   readonly repeats: number[];
 }
 
-export interface AskedPage extends Asked {
+export interface PageRequest extends DocQuery {
   readonly limit: number;
-  readonly place: Place | undefined;
-  /** Whether notes and artifacts that say the same are told once. */
-  readonly once: boolean;
+  readonly after: PagePosition | undefined;
+  /** Shows notes and artifacts with the same statement once. */
+  readonly merge_repeats: boolean;
 }
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** Of one thing, so many others are named that say the same. */
+/** Maximum repetitions listed with a result. */
 const MAX_REPEATS = 100;
-/** So many at least are looked at for a page: some of them may not be shown. */
-const LOOKED_AT = 20;
+/** Minimum results checked for a page, since some may be hidden. */
+const MIN_CHECKED = 20;
 
-export async function pageOf(query: Query, request: AskedPage, ranking: AsyncIterable<Stretch>): Promise<Page> {
-  const { limit, place, once } = request;
-  // On its way while the ranking is made.
+export async function pageOf(query: Query, request: PageRequest, ranking: AsyncIterable<RankedBatch>): Promise<Page> {
+  const { limit, after, merge_repeats } = request;
+  // Runs while the ranking is computed.
   const hides = mayHide(query);
   hides.catch(() => undefined);
   const seen = new Set<string>();
-  const visible: Visible[] = [];
-  const bySaid = new Map<string, Visible>();
+  const visible: VisibleResult[] = [];
+  const byStatement = new Map<string, VisibleResult>();
   let start = 0;
-  let df: readonly number[] = [];
-  let read: readonly number[] = [];
-  let measures: Measures | undefined;
-  let ends: readonly End[] = [];
-  let rest: Stretch['rest'] = 'none';
-  for await (const stretch of ranking) {
-    const { number, results, ceiling } = stretch;
-    ({ df, read, measures, ends, rest } = stretch);
-    // How many there are is told where it is known, which needs a look at all of them.
+  let state: RankingState = { df: [], read: [], ends: [] };
+  let rest: RankedBatch['rest'] = 'none';
+  for await (const batch of ranking) {
+    const { number, results, ceiling, df, read, measures, ends } = batch;
+    state = { df, read, measures, ends: ends.slice(0, MAX_ENDS) };
+    rest = batch.rest;
+    // The total is only known after checking all results.
     const size =
-      !place && rest === 'none' ? Math.max(1, results.length) : Math.max(limit + 5, LOOKED_AT, place?.shown ?? 0);
+      !after && rest === 'none' ? Math.max(1, results.length) : Math.max(limit + 5, MIN_CHECKED, after?.shown ?? 0);
     for (let at = 0; at < results.length && visible.length <= start + limit; at += size) {
       const some = results.slice(at, at + size);
       const doc_nos = some.map(({ doc_no }) => doc_no);
       const hidden = (await hides) ? await hiddenAmong(query, request, doc_nos, seen) : NONE;
-      const said = once ? await whatTheySay(query, doc_nos) : undefined;
+      const statements = merge_repeats ? await statementKeys(query, doc_nos) : undefined;
       for (const result of some) {
         if (hidden.has(result.doc_no)) continue;
-        const says = said?.get(result.doc_no);
-        const before = says === undefined ? undefined : bySaid.get(says);
+        const statement = statements?.get(result.doc_no);
+        const before = statement === undefined ? undefined : byStatement.get(statement);
         if (before) {
           if (before.repeats.length < MAX_REPEATS) before.repeats.push(result.doc_no);
           continue;
         }
-        const one: Visible = { stretch: number, ceiling, result, repeats: [] };
+        const one: VisibleResult = { number, ceiling, result, repeats: [] };
         visible.push(one);
-        if (says !== undefined) bySaid.set(says, one);
-        if (place && !isBehind(place, number, result)) start = visible.length;
+        if (statement !== undefined) byStatement.set(statement, one);
+        if (after && !isAfter(after, number, result)) start = visible.length;
       }
     }
     if (visible.length > start + limit) break;
   }
   const page = visible.slice(start, start + limit);
   const last = page.at(-1);
-  const shown = (place?.shown ?? 0) + page.length;
-  const more = last !== undefined && visible.length > start + limit;
-  const kept = { df, read, measures, ends: ends.slice(0, MAX_ENDS) };
+  const shown = (after?.shown ?? 0) + page.length;
+  const hasMore = last !== undefined && visible.length > start + limit;
   return {
-    // Plain, since it may come from beside the event loop.
-    page: page.map(({ result: { doc_no, score, matched, nearby, boosts }, ceiling, repeats }) => ({
-      doc_no,
-      score: Math.min(score, ceiling),
-      matched,
-      nearby,
-      boosts,
-      repeats,
-    })),
-    next: more ? { shown, stretch: last.stretch, score: last.result.score, last: last.result.doc_no, ...kept } : null,
+    // Plain objects: they may be sent between threads.
+    page: page.map(({ result: { doc_no, score, matched, nearby, boosts }, ceiling, repeats }) => {
+      return { doc_no, score: Math.min(score, ceiling), matched, nearby, boosts, repeats };
+    }),
+    next: hasMore ? { shown, batch: last.number, score: last.result.score, last: last.result.doc_no, ...state } : null,
     total: rest === 'none' ? visible.length : null,
   };
+}
+
+/**
+ * A position as the text of a cursor: the score and measures to the last bit, other numbers in base 36. Parts separated
+ * by slashes: exact numbers, counts, batch ends, terms read.
+ */
+export function writePosition(position: PagePosition): string {
+  const { score, shown, batch, last, up_to, docs, df, read, measures, ends } = position;
+  const exact = measures ? [score, measures.mean, measures.deviation, measures.unit, measures.much] : [score];
+  const whole = (numbers: readonly number[]) => numbers.map((one) => one.toString(36)).join(' ');
+  const batches = ends.flatMap(({ window, bits, doc_no }) => [window, bits, doc_no]);
+  const counts = [shown, batch, last, up_to, docs, ...df];
+  return [exact.join(' '), whole(counts), whole(batches), whole(read)].join('/');
+}
+
+/** Undefined if the text is no position. */
+export function readPosition(text: string): PagePosition | undefined {
+  const [first, ...others] = text.split('/');
+  if (first === undefined || others.length < 3) return undefined;
+  const [score = Number.NaN, ...measured] = first.split(' ').map(Number);
+  const whole = (part: string) => (part === '' ? [] : part.split(' ')).map((one) => Number.parseInt(one, 36));
+  const [counts, batches, read] = others.map(whole) as [number[], number[], number[]];
+  const isPlain = [...counts, ...batches, ...read].every((one) => Number.isSafeInteger(one) && one >= 0);
+  if (!isPlain || counts.length < 5 || !(score >= 0)) return undefined;
+  const [shown, batch, last, up_to, docs, ...df] = counts as [number, number, number, number, number];
+  const [mean, deviation, unit, much] = measured as [number, number, number, number];
+  const measures = measured.length === 4 ? { mean, deviation, unit, much } : undefined;
+  const ends: BatchEnd[] = [];
+  for (let at = 0; at + 2 < batches.length; at += 3) {
+    ends.push({ window: batches[at]!, bits: batches[at + 1]!, doc_no: batches[at + 2]! });
+  }
+  return { score, shown, batch, last, up_to, docs, df, read, measures, ends };
 }

@@ -1,11 +1,11 @@
-/** What supports or contradicts what was found, as far as the caller may see it. */
+/** Entities that support or contradict results, as far as the caller may see them. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { IndexedType } from '../../kernel/index.js';
 import { beginningOf } from '../ranking/snippets.js';
-import type { Asked } from './conditions.js';
+import type { DocQuery } from './conditions.js';
 import { contentKey, textsOf } from './contents.js';
+import { supersededAmong } from './hidden-results.js';
 import { type DocRow, docsOf } from './rows.js';
-import { supersededAmong } from './superseded.js';
 
 export interface RelatedEntity {
   readonly edge_type: string;
@@ -16,23 +16,23 @@ export interface RelatedEntity {
   readonly snippet: string;
 }
 
-/** Of one thing that was found. */
+/** Maximum related entities of a result. */
 export const MAX_RELATED = 5;
-/** Of all on a page together; where that is not enough, so many of each. */
+/** Edges read for a whole page; if there are more, each result is read alone with its own limit. */
 const MAX_EDGES = 500;
 const MAX_EDGES_OF_ONE = 100;
 
-interface Tie {
+interface Edge {
   readonly found: string;
   readonly found_type: string;
-  readonly place: number;
+  readonly position: number;
   readonly edge_type: string;
   readonly other: string;
   readonly other_type: string;
 }
 
-/** What edges call each; a turn and its card are one. No edge leads to a thought. */
-const inEdges: Readonly<Record<IndexedType, readonly string[]>> = {
+/** The types of an entity in edges; a turn is also a card. No edge leads to a thought. */
+const EDGE_TYPES: Readonly<Record<IndexedType, readonly string[]>> = {
   turn: ['Turn', 'Card'],
   artifact: ['Artifact'],
   note: ['Note'],
@@ -42,11 +42,11 @@ const inEdges: Readonly<Record<IndexedType, readonly string[]>> = {
 };
 
 const isThis = ({ entity_type, entity_id }: DocRow, id: string, type: string): boolean =>
-  entity_id === id && inEdges[entity_type].includes(type);
+  entity_id === id && EDGE_TYPES[entity_type].includes(type);
 
-const readTies = (query: Query, ids: readonly string[], most: number): Promise<Tie[]> =>
-  query.all<Tie>(
-    sql`SELECT y.entity_id AS found, y.entity_type AS found_type, y.position AS place, y.edge_type,
+const readEdges = (query: Query, ids: readonly string[], most: number): Promise<Edge[]> =>
+  query.all<Edge>(
+    sql`SELECT y.entity_id AS found, y.entity_type AS found_type, y.position, y.edge_type,
           f.entity_id AS other, f.entity_type AS other_type
         FROM edge_participants y CROSS JOIN edge_participants f
         WHERE y.tenant_id = ${TENANT} AND y.entity_id = ANY(${ids}) AND y.edge_type IN ('Supports', 'Contradicts')
@@ -55,16 +55,16 @@ const readTies = (query: Query, ids: readonly string[], most: number): Promise<T
         ORDER BY y.entity_id, y.edge_id, f.position LIMIT ${most}`,
   );
 
-/** One that has very many leaves the others theirs: then each is asked for alone. */
-async function tiesOf(query: Query, ids: readonly string[]): Promise<Tie[]> {
-  const ties = await readTies(query, ids, MAX_EDGES);
-  if (ties.length < MAX_EDGES || ids.length === 1) return ties;
-  const each: Tie[] = [];
-  for (const id of ids) each.push(...(await readTies(query, [id], MAX_EDGES_OF_ONE)));
+/** An entity with very many edges must not crowd out those of others. */
+async function edgesOf(query: Query, ids: readonly string[]): Promise<Edge[]> {
+  const edges = await readEdges(query, ids, MAX_EDGES);
+  if (edges.length < MAX_EDGES || ids.length === 1) return edges;
+  const each: Edge[] = [];
+  for (const id of ids) each.push(...(await readEdges(query, [id], MAX_EDGES_OF_ONE)));
   return each;
 }
 
-/** Of artifacts and notes, which card has the content now; others have their own id. */
+/** The cards of the current versions of artifacts and notes; other entities are their own content. */
 async function contentsOf(query: Query, ids: readonly string[]): Promise<string[]> {
   const rows = await query.all<{ card_id: string }>(
     sql`SELECT card_id FROM memory_versions
@@ -73,36 +73,35 @@ async function contentsOf(query: Query, ids: readonly string[]): Promise<string[
   return [...ids, ...rows.map(({ card_id }) => card_id)];
 }
 
-/** By the number of the document that each belongs to. */
+/** By the number of the result. */
 export async function relatedTo(
   query: Query,
-  { tenant, now, viewer }: Asked,
+  { tenant, now, viewer }: DocQuery,
   found: readonly DocRow[],
 ): Promise<Map<number, RelatedEntity[]>> {
   const related = new Map<number, RelatedEntity[]>();
   const ids = found.map(({ entity_id }) => entity_id);
-  const ties = ids.length === 0 ? [] : await tiesOf(query, ids);
-  if (ties.length === 0) return related;
-  const others = [...new Set(ties.map(({ other }) => other))];
+  const edges = ids.length === 0 ? [] : await edgesOf(query, ids);
+  if (edges.length === 0) return related;
+  const others = [...new Set(edges.map(({ other }) => other))];
   const readable = await docsOf(query, { tenant, now, viewer }, await contentsOf(query, others));
   const superseded = await supersededAmong(query, { tenant, now }, readable);
   const docs = readable.filter(({ doc_no }) => !superseded.has(doc_no));
   const texts = await textsOf(query, docs);
   for (const one of found) {
-    const told = new Set<string>();
-    // The same may be said by several edges.
-    const isNew = ({ edge_type, place, other, other_type }: Tie): boolean =>
-      told.size < told.add([edge_type, place === 1, other_type, other].join(' ')).size;
-    const mine = ties
-      .filter((tie) => isThis(one, tie.found, tie.found_type) && isNew(tie))
-      .flatMap((tie): RelatedEntity[] => {
-        const doc = docs.find((other) => isThis(other, tie.other, tie.other_type));
+    const seen = new Set<string>();
+    // Several edges may be equal.
+    const isNew = ({ edge_type, position, other, other_type }: Edge): boolean =>
+      seen.size < seen.add([edge_type, position === 1, other_type, other].join(' ')).size;
+    const mine = edges
+      .filter((edge) => isThis(one, edge.found, edge.found_type) && isNew(edge))
+      .flatMap(({ edge_type, position, ...edge }): RelatedEntity[] => {
+        const doc = docs.find((other) => isThis(other, edge.other, edge.other_type));
         const text = doc && texts.get(contentKey(doc));
         if (!doc || text === undefined) return [];
-        const { entity_type, name } = doc;
-        const direction = tie.place === 1 ? 'to' : 'from';
-        const snippet = beginningOf(text);
-        return [{ edge_type: tie.edge_type, direction, entity_type, id: doc.entity_id, name, snippet }];
+        const { entity_type, entity_id: id, name } = doc;
+        const direction = position === 1 ? 'to' : 'from';
+        return [{ edge_type, direction, entity_type, id, name, snippet: beginningOf(text) }];
       });
     if (mine.length > 0) related.set(one.doc_no, mine.slice(0, MAX_RELATED));
   }

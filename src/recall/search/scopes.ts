@@ -1,12 +1,12 @@
-/** In which scopes a turn is: that of its own, and open ones that were restored from it. */
+/** Scopes and their turns: a restored scope also shows turns of the scope that it was restored from. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import { findBox, segmentsOf } from '../../facts/sql.js';
 import { findScope, placesOfTurn } from '../../memory/sql.js';
-import type { WantedScope } from './conditions.js';
+import type { ScopeRange } from './conditions.js';
 import type { DocRow } from './rows.js';
 
-/** Whose turns a scope shows: its own, and those before it of what it was restored from. */
-export async function scopesShown(query: Query, scope_id: string): Promise<WantedScope[]> {
+/** The turns of a scope: its own, and those of its origins up to the restore. */
+export async function scopeRanges(query: Query, scope_id: string): Promise<ScopeRange[]> {
   const own = { scope_id, until: null };
   const scope = await findScope(query, scope_id);
   if (!scope || scope.restored_from === null) return [own];
@@ -18,14 +18,14 @@ export async function scopesShown(query: Query, scope_id: string): Promise<Wante
         WHERE tenant_id = ${TENANT} AND box_id = ANY(${segments.map(({ box_id }) => box_id)})`,
   );
   const byBox = new Map(rows.map((row) => [row.box_id, row.scope_id]));
-  const before = segments.flatMap(({ box_id, until }): WantedScope[] => {
+  const before = segments.flatMap(({ box_id, until }): ScopeRange[] => {
     const origin = byBox.get(box_id);
     return origin === undefined || origin === scope_id ? [] : [{ scope_id: origin, until }];
   });
   return [own, ...before];
 }
 
-/** Turns of closed scopes as they are read: in the open scope that has them. */
+/** Moves turns of closed scopes to the open scope that shows them. */
 export async function inOpenScopes(query: Query, rows: readonly DocRow[]): Promise<DocRow[]> {
   const scope_ids = [...new Set(rows.filter(isTurn).map(({ scope_id }) => scope_id!))];
   if (scope_ids.length === 0) return [...rows];

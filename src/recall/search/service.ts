@@ -1,4 +1,4 @@
-/** Use cases of searching. The work is done by job.ts, beside the event loop. */
+/** Use cases of searching. job.ts does the work, off the event loop. */
 import { thoughtOf } from '../../checkpoints/sql.js';
 import type { In } from '../../engine/contract.js';
 import { type Call, indexKey } from '../../engine/index.js';
@@ -8,16 +8,15 @@ import type { Json } from '../../kernel/contract.js';
 import { CairnError, indexedType, type SearchedType, shownType, toIso } from '../../kernel/index.js';
 import { decodeCursor, encodeCursor, seal, unseal } from '../../kernel/node.js';
 import { VECTOR_WEIGHT } from '../ranking/fusion.js';
-import type { Likeness } from '../vectors/nearest.js';
+import type { QuestionVector } from '../vectors/nearest.js';
 import type { Viewer } from './conditions.js';
-import type { SearchAnswer, SearchHit, SearchRequest, Shows } from './job.js';
+import type { HitDetail, SearchAnswer, SearchHit, SearchRequest } from './job.js';
 import type { SearchOutput } from './model.js';
-import type { Place } from './pages.js';
-import { readPlace, writePlace } from './places.js';
+import { type PagePosition, readPosition, writePosition } from './pages.js';
 
 const JOB = new URL('./job.js', import.meta.url);
-const LIMIT = 10;
-/** Behind so many no page begins: whoever wants more asks more narrowly. */
+const DEFAULT_LIMIT = 10;
+/** Maximum paging depth. */
 const MAX_DEPTH = 1000;
 
 function viewerOf(call: Call): Viewer | null {
@@ -34,17 +33,18 @@ function viewerOf(call: Call): Viewer | null {
   };
 }
 
-export interface Found {
-  readonly hits: readonly SearchHit[];
-  readonly next_cursor: string | null;
-  readonly total: number | null;
-}
+type HitPage = Pick<SearchOutput, 'next_cursor' | 'total'> & { readonly hits: readonly SearchHit[] };
 
-/** Searches as this caller: what it may not see is neither found nor counted. */
-export async function find(call: Call, input: In<'search.query'>, shows: Shows, once = false): Promise<Found> {
-  const { cursor, limit = LIMIT, min_score = 0, ...asked } = input;
+/** Searches as the caller: entities that it may not see are neither found nor counted. */
+export async function find(
+  call: Call,
+  input: In<'search.query'>,
+  detail: HitDetail,
+  merge_repeats = false,
+): Promise<HitPage> {
+  const { cursor, limit = DEFAULT_LIMIT, min_score = 0, ...asked } = input;
   const filters = JSON.parse(JSON.stringify({ ...asked, min_score })) as Json;
-  const place = cursor === undefined ? undefined : placeOf(call, filters, cursor);
+  const after = cursor === undefined ? undefined : positionOf(call, filters, cursor);
   const request: SearchRequest = {
     ...asked,
     entity_types: asked.entity_types?.map(indexedType),
@@ -56,36 +56,37 @@ export async function find(call: Call, input: In<'search.query'>, shows: Shows, 
     viewer: viewerOf(call),
     min_score,
     limit,
-    place,
-    once,
-    shows,
-    likeness: await likenessOf(call, input.query, place),
+    after,
+    merge_repeats,
+    detail,
+    vector: await vectorOf(call, input.query, after),
   };
   const { hits, next, total } = await answerTo(call, request);
-  const more = next !== null && next.shown < MAX_DEPTH;
-  // Numbers of documents count all tenants: they are for nobody to read.
-  const next_cursor = more
-    ? encodeCursor(call, filters, seal(call.meta.erasure_key, call.tenant, writePlace(next)))
-    : null;
-  return { hits, next_cursor, total };
+  if (next === null || next.shown >= MAX_DEPTH) return { hits, next_cursor: null, total };
+  // Encrypted: document numbers count all tenants.
+  const sealed = seal(call.meta.erasure_key, call.tenant, writePosition(next));
+  return { hits, next_cursor: encodeCursor(call, filters, sealed), total };
 }
 
 async function answerTo(call: Call, request: SearchRequest): Promise<SearchAnswer> {
   const { driver, tenant } = call;
-  const { likeness } = request;
+  const { vector } = request;
   try {
     return await driver.away<SearchAnswer>(tenant, JOB, request);
   } catch (error) {
-    if (!likeness?.operators || error instanceof CairnError) throw error;
-    // They may have been taken away since they were last looked for.
+    if (!vector?.operators || error instanceof CairnError) throw error;
+    // The extension with the operators may have been dropped since it was last looked up.
     vectorIndexing.find(call)?.forget();
-    const compared = { ...likeness, operators: undefined };
-    return driver.away<SearchAnswer>(tenant, JOB, { ...request, likeness: compared });
+    return driver.away<SearchAnswer>(tenant, JOB, { ...request, vector: { ...vector, operators: undefined } });
   }
 }
 
-/** The question's vector; without an embedder, or one that answers in time, terms alone are searched by. */
-async function likenessOf(call: Call, query: string, place: Place | undefined): Promise<Likeness | undefined> {
+/** Undefined without an embedder or if it does not answer in time: then terms alone count. */
+async function vectorOf(
+  call: Call,
+  query: string,
+  after: PagePosition | undefined,
+): Promise<QuestionVector | undefined> {
   const asked = query.trim() === '' ? undefined : embedding.find(call);
   const vector = await asked?.question(query);
   if (vector) {
@@ -93,25 +94,23 @@ async function likenessOf(call: Call, query: string, place: Place | undefined): 
     const { operators } = vectorIndexing.of(call);
     return { model, weight, vector, dialect: call.driver.dialect, operators };
   }
-  // By terms alone it would be another ranking, which repeats some of what was shown and leaves some out.
-  if (place?.measures)
-    throw new CairnError(
-      'MODEL_FAILED',
-      'the embedder by which the first page was ranked gave no vector for the question: try again, or start without a cursor',
-      { reason: 'no vector for the question' },
-    );
-  return undefined;
+  if (!after?.measures) return undefined;
+  // Terms alone would give another ranking, which repeats some results and omits others.
+  throw new CairnError(
+    'MODEL_FAILED',
+    'the embedder that ranked the first page returned no vector for the question: try again, or start without a cursor',
+    { reason: 'no vector for the question' },
+  );
 }
 
-function placeOf(call: Call, filters: Json, cursor: string): Place {
+function positionOf(call: Call, filters: Json, cursor: string): PagePosition {
   const sealed = decodeCursor(call, filters, cursor, 'string') as string;
   const text = unseal(call.meta.erasure_key, call.tenant, sealed) ?? '';
-  const place = readPlace(text);
-  if (place && place.shown < MAX_DEPTH) return place;
-  throw new CairnError('INVALID_CURSOR', 'the cursor was not made by this search: start without one');
+  const position = readPosition(text);
+  if (position && position.shown < MAX_DEPTH) return position;
+  throw new CairnError('INVALID_CURSOR', '`cursor` does not belong to this search: start without one');
 }
 
-/** What all that was found says of itself. */
 export const describeHit = ({ doc, why, related }: SearchHit) => ({
   entity_type: shownType(doc.entity_type),
   id: doc.entity_id,
@@ -142,23 +141,13 @@ export async function query(call: Call, input: In<'search.query'>): Promise<Sear
   return { results, next_cursor, total };
 }
 
-/** Among the entities of one type. */
 export const searchAmong =
   (type: SearchedType) =>
   (call: Call, input: Omit<In<'search.query'>, 'entity_types'>): Promise<SearchOutput> =>
     query(call, { ...input, entity_types: [type] });
 
-export interface SoughtEntities {
-  readonly query: string;
-  readonly entity_types?: SearchedType[] | undefined;
-  readonly trajectory_id?: string | undefined;
-  readonly scope_id?: string | undefined;
-  readonly filters?: In<'search.query'>['filters'];
-  readonly min_score?: number | undefined;
-  readonly limit: number;
-}
+export type EntitySearch = Omit<In<'search.query'>, 'cursor' | 'limit'> & { readonly limit: number };
 
-/** What answers best, of all that this caller may read: for use cases that read it themselves. */
-export async function findEntities(call: Call, sought: SoughtEntities): Promise<readonly SearchHit[]> {
-  return (await find(call, sought as In<'search.query'>, 'nothing')).hits;
-}
+/** The best hits without snippets, for use cases that read the contents themselves. */
+export const findEntities = async (call: Call, search: EntitySearch): Promise<readonly SearchHit[]> =>
+  (await find(call, search, 'nothing')).hits;

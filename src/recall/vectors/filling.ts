@@ -1,6 +1,6 @@
 /**
- * Makes the vectors of what was written, in the background: no write waits for it or fails by it. Where it stands is
- * stored, so that it goes on after a crash; of several servers one at a time works on a tenant.
+ * Computes the vectors of new documents in the background: no write waits for it or fails because of it. Its progress
+ * is stored and survives a crash; a lease lets one server at a time work on a tenant.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { atLength, type Driver } from '../../driver/index.js';
@@ -26,21 +26,21 @@ import { EmbeddingFailure } from '../../providers/index.js';
 import { embeddingTexts } from './texts.js';
 
 const TICK_MS = 500;
-/** How often all tenants are looked at, if another process may have written, and if none has: a document may be due again. */
-const OTHERS_MS = 5000;
-const ROUND_MS = 30_000;
-/** So many numbers of documents are looked through by one read. */
+/** Interval of rounds over all tenants after writes of other processes, and without: a retry may be due. */
+const FOREIGN_ROUND_MS = 5000;
+const FULL_ROUND_MS = 30_000;
+/** Document numbers covered by one read. */
 const WINDOW = 5000;
-/** While one works on a tenant the others leave it: longer than a batch may take. */
-const HELD_MS = 90_000;
-/** On PostgreSQL a document may be committed after others with higher numbers, but not by more than this. */
+/** Lease on a tenant: longer than a batch may take. */
+const LEASE_MS = 90_000;
+/** On PostgreSQL a document may be committed this much later than documents with higher numbers. */
 const SETTLED_MS = 120_000;
-const READ_AT_ONCE = 8;
+const TEXTS_PER_READ = 8;
 const BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 300_000;
 const MAX_ATTEMPTS = 5;
 const RETRY_MS = 60_000;
-/** What any embedder takes: if not this, then it is not the text's fault. */
+/** If an embedder refuses even this, the text is not at fault. */
 const PROBE = 'hello';
 
 export class VectorFilling {
@@ -53,7 +53,7 @@ export class VectorFilling {
   readonly #unlisten: () => void;
   readonly #written = new Set<string>();
   readonly #heads = new Map<string, { doc_no: number; at: number }[]>();
-  /** All is looked through again, whatever was noted: somebody waits until nothing is left. */
+  /** Ignores the stored progress while `settle` waits. */
   #fromStart = false;
   #everyone = true;
   #lastRound = Number.NEGATIVE_INFINITY;
@@ -78,12 +78,12 @@ export class VectorFilling {
 
   #tick(): void {
     if (this.#stopped) return;
-    // Also while the embedder is away, or a round takes long.
+    // Even while the embedder is unavailable or a round takes long.
     void this.#indexing.look();
     if (performance.now() >= this.#notBefore) void this.#work();
   }
 
-  /** One round at a time. */
+  /** Runs one round at a time. */
   #work(): Promise<void> {
     this.#working ??= this.#round()
       .then(
@@ -94,10 +94,9 @@ export class VectorFilling {
     return this.#working;
   }
 
-  /** Whatever failed, the endpoint or the database: the same work is found again later. */
+  /** After a failure of the endpoint or the database, later rounds find the same work again. */
   #backOff(): void {
-    this.#everyone = true;
-    this.#lastRound = Number.NEGATIVE_INFINITY;
+    this.#lookAtAll();
     this.#pause_ms = Math.min(MAX_BACKOFF_MS, Math.max(BACKOFF_MS, 2 * this.#pause_ms));
     this.#notBefore = performance.now() + this.#pause_ms * (0.75 + Math.random() / 2);
   }
@@ -105,7 +104,7 @@ export class VectorFilling {
   async #round(): Promise<void> {
     await this.#indexing.look();
     const since = performance.now() - this.#lastRound;
-    const everyone = since >= (this.#everyone ? OTHERS_MS : ROUND_MS);
+    const everyone = since >= (this.#everyone ? FOREIGN_ROUND_MS : FULL_ROUND_MS);
     const written = [...this.#written];
     this.#written.clear();
     if (everyone) {
@@ -119,11 +118,16 @@ export class VectorFilling {
     }
   }
 
+  /** Makes the next round cover all tenants. */
+  #lookAtAll(): void {
+    this.#everyone = true;
+    this.#lastRound = Number.NEGATIVE_INFINITY;
+  }
+
   async #tenants(): Promise<string[]> {
     return (await listTenants(this.#driver.at(''))).map(({ tenant_id }) => tenant_id);
   }
 
-  /** Goes through what a tenant has that was not looked at yet. */
   async #fill(tenant: string): Promise<void> {
     const { name: model } = this.#embedding.embedder;
     const query = atLength(this.#driver, tenant);
@@ -139,8 +143,7 @@ export class VectorFilling {
       for (let after = start; after < last; after += WINDOW) {
         const to = Math.min(last, after + WINDOW);
         if (!(await this.#fillWindow(tenant, after, to, work))) return;
-        if (done === after && to <= settled) done = to;
-        else if (done === after && settled > after) done = settled;
+        if (done === after && settled > after) done = Math.min(to, settled);
       }
       if (done > start && (work.held || done - start >= WINDOW)) {
         if (!work.held && !(await this.#hold(tenant))) return;
@@ -155,7 +158,7 @@ export class VectorFilling {
     }
   }
 
-  /** Up to where no document can appear any more. */
+  /** No document up to this number can still appear. */
   #settled(tenant: string, last: number): number {
     if (this.#driver.dialect === 'sqlite') return last;
     const now = performance.now();
@@ -166,7 +169,7 @@ export class VectorFilling {
     return heads[0]!.at < now - SETTLED_MS ? heads[0]!.doc_no : 0;
   }
 
-  /** False if another server is at it, or something is in the way. */
+  /** False if another server has the lease, the filling stops, or nothing could be stored. */
   async #fillWindow(tenant: string, after: number, to: number, work: { held: boolean }): Promise<boolean> {
     const { name: model } = this.#embedding.embedder;
     const query = atLength(this.#driver, tenant);
@@ -181,11 +184,11 @@ export class VectorFilling {
   #hold(tenant: string): Promise<boolean> {
     const now = this.#driver.now();
     return this.#driver.write(tenant, (tx) =>
-      takeVectors(tx, this.#embedding.embedder.name, this.#holder, now, now + HELD_MS),
+      takeVectors(tx, this.#embedding.embedder.name, this.#holder, now, now + LEASE_MS),
     );
   }
 
-  /** Makes and stores the vectors of a batch. False if it is another's, or none of it could be stored. */
+  /** Computes and stores the vectors of a batch. False if another server has the lease, or nothing could be stored. */
   async #make(tenant: string, docs: readonly Lacking[], work: { held: boolean }): Promise<boolean> {
     if (!(await this.#hold(tenant))) return false;
     work.held = true;
@@ -200,9 +203,9 @@ export class VectorFilling {
   async #outcomesOf(tenant: string, docs: readonly Lacking[]): Promise<Outcome[]> {
     const query = atLength(this.#driver, tenant);
     const texts = new Map<number, string>();
-    // A few at a time: they may be large, and others are to have their turn between them.
-    for (let at = 0; at < docs.length; at += READ_AT_ONCE)
-      for (const [doc_no, text] of await embeddingTexts(query, docs.slice(at, at + READ_AT_ONCE)))
+    // A few at a time: texts may be large, and other work runs in between.
+    for (let at = 0; at < docs.length; at += TEXTS_PER_READ)
+      for (const [doc_no, text] of await embeddingTexts(query, docs.slice(at, at + TEXTS_PER_READ)))
         texts.set(doc_no, text);
     const hashOf = (text: string) => createHmac('sha256', this.#meta.erasure_key).update(text).digest('base64url');
     const wanted = new Map([...texts.values()].filter((text) => text !== '').map((text) => [hashOf(text), text]));
@@ -218,9 +221,7 @@ export class VectorFilling {
         bits: this.#driver.dialect === 'sqlite' ? bitsToText(signBits(vector)) : bitsAsDigits(vector),
       });
     for (const [hash, text] of known) put(hash, vectorFromText(text));
-    missing.forEach(([hash], i) => {
-      if (vectors[i]) put(hash, vectors[i]);
-    });
+    for (const [i, [hash]] of missing.entries()) if (vectors[i]) put(hash, vectors[i]);
     return docs.map(({ doc_no, attempts: before }) => {
       const text = texts.get(doc_no) ?? '';
       if (text === '') return { doc_no, attempts: 0, retry_at: null, made: null };
@@ -231,7 +232,7 @@ export class VectorFilling {
     });
   }
 
-  /** Together; and if they are refused, each alone, to find out which. Fails if the fault is the endpoint's. */
+  /** If a batch is refused, embeds each text alone to find the culprit. Throws if the endpoint itself fails. */
   async #embedApart(texts: readonly string[]): Promise<(Float32Array | undefined)[]> {
     if (texts.length === 0) return [];
     try {
@@ -252,7 +253,7 @@ export class VectorFilling {
     return vectors;
   }
 
-  /** Works until all was looked at, or the time is over; says how many were not. */
+  /** Works until no document lacks a vector or the time is over; returns how many still do. */
   async settle(timeout_ms: number): Promise<number> {
     const until = performance.now() + timeout_ms;
     for (;;) {
@@ -260,8 +261,7 @@ export class VectorFilling {
       if (left === 0 || this.#stopped || performance.now() >= until) return left;
       await this.#working;
       if (performance.now() >= this.#notBefore) {
-        this.#everyone = true;
-        this.#lastRound = Number.NEGATIVE_INFINITY;
+        this.#lookAtAll();
         this.#fromStart = true;
         await this.#work().finally(() => (this.#fromStart = false));
       }

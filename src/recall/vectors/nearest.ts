@@ -1,4 +1,4 @@
-/** The documents whose vectors are nearest to a question's: by their signs first, then by the vectors themselves. */
+/** The documents whose vectors are nearest to the question's: first by sign bits, then by the vectors themselves. */
 import {
   acrossTenants,
   byDialect,
@@ -13,50 +13,48 @@ import type { VectorOperators } from '../../index/index.js';
 import { bitsAsDigits, bitTable, type Range, signBits, similarity, vectorFromText } from '../../index/sql.js';
 import type { Boost } from '../ranking/boosts.js';
 import { fuse, type Measures, measuresOf } from '../ranking/fusion.js';
-import type { Asked } from '../search/conditions.js';
+import type { DocQuery } from '../search/conditions.js';
+import { matchingAmong } from '../search/matching-docs.js';
 import type { Result } from '../search/pages.js';
-import { wantedAmong } from '../search/wanted-docs.js';
 
-/** A question, as a model has it. */
-export interface Likeness {
+export interface QuestionVector {
   readonly model: string;
-  /** Of length one. */
+  /** A unit vector. */
   readonly vector: Float32Array;
   readonly weight: number;
   readonly dialect: Dialect;
-  /** Where the database can keep an index of vectors. */
+  /** Present if the database can index vectors. */
   readonly operators?: VectorOperators | undefined;
 }
 
-/** So many of the nearest are ranked, and so many of those with the question's terms are compared as well. */
+/** The nearest documents that are ranked. */
 const NEAREST = 200;
+/** The best results by terms whose vectors are compared as well. */
 const COMPARED = 400;
 
-interface Fused {
-  readonly results: Result[];
-  readonly measures: Measures;
-  readonly complete: boolean;
+interface VectorQuery extends DocQuery {
+  readonly store: string;
+  /** The number of documents of the tenant. */
+  readonly docs: number;
 }
 
-/** What is near joins those that have the question's terms, and all are ranked by both: measured as on the page before. */
+/** Adds the nearest documents to the results by terms and ranks all by both, measured as on an earlier page. */
 export async function withNearest(
   query: Query,
-  asked: Asked & { readonly store: string },
-  docs: number,
-  likeness: Likeness,
+  request: VectorQuery,
+  question: QuestionVector,
   range: Range,
-  byTerms: readonly Result[],
-  measured: Measures | undefined,
-): Promise<Fused> {
-  const { doc_nos, complete } = await nearestDocs(query, { ...asked, docs }, likeness, range, NEAREST);
+  { results: byTerms, measures: earlier }: { results: readonly Result[]; measures: Measures | undefined },
+): Promise<{ results: Result[]; measures: Measures; complete: boolean }> {
+  const { doc_nos, complete } = await nearestDocs(query, request, question, range);
   const compared = new Set(doc_nos);
   for (const { doc_no } of byTerms.slice(0, COMPARED)) compared.add(doc_no);
-  // In order, whichever was found first: sums over them come out the same to the last bit.
+  // Sorted, so that sums over them are equal to the last bit.
   const inOrder = [...compared].sort((a, b) => a - b);
-  const similarities = await similaritiesOf(query, likeness, inOrder);
+  const similarities = await similaritiesOf(query, question, inOrder);
   const known = new Map(byTerms.map((result) => [result.doc_no, result]));
-  const measures = measured ?? measuresOf(byTerms, similarities);
-  const results = fuse(byTerms, similarities, likeness.weight, measures).map(({ doc_no, score, gained }) => {
+  const measures = earlier ?? measuresOf(byTerms, similarities);
+  const results = fuse(byTerms, similarities, question.weight, measures).map(({ doc_no, score, gained }) => {
     const { score: before = 0, matched = [], nearby = [], boosts = [] } = known.get(doc_no) ?? {};
     const isNearer = gained > 0 || before === 0;
     const factor = before === 0 ? 1 : score / before;
@@ -66,47 +64,40 @@ export async function withNearest(
   return { results, measures, complete };
 }
 
-interface Near {
-  readonly doc_nos: number[];
-  /** Whether nothing that has a vector was passed over. */
-  readonly complete: boolean;
-}
-
-/** So many of the nearest are looked at, until enough of them may be seen: first few, then more. */
-const LOOKS = [1000, 60_000];
+/** Documents read per attempt, until enough of them pass the filters. */
+const READS = [1000, 60_000];
 const BATCH = 1000;
 
-/** The nearest by their signs that can be read and are wanted. */
+/** The nearest readable documents that pass the filters; `complete` if no document with a vector was skipped. */
 async function nearestDocs(
   query: Query,
-  asked: Asked & { readonly store: string; readonly docs: number },
-  likeness: Likeness,
+  request: VectorQuery,
+  question: QuestionVector,
   range: Range,
-  enough: number,
-): Promise<Near> {
+): Promise<{ doc_nos: number[]; complete: boolean }> {
   const doc_nos: number[] = [];
   const seen = new Set<number>();
-  for (const look of LOOKS) {
-    const order = await nearest(query, asked, likeness, range, look);
-    // Not by their places: an index misses some, and puts equals in another order.
+  for (const limit of READS) {
+    const order = await nearest(query, request, question, range, limit);
+    // By number, not by place: an index misses some documents and orders equals differently.
     const rest = order.filter((doc_no) => !seen.has(doc_no));
     for (let at = 0; at < rest.length; at += BATCH) {
-      if (doc_nos.length >= enough) return { doc_nos: doc_nos.slice(0, enough), complete: false };
+      if (doc_nos.length >= NEAREST) return { doc_nos: doc_nos.slice(0, NEAREST), complete: false };
       const some = rest.slice(at, at + BATCH);
       for (const doc_no of some) seen.add(doc_no);
-      const wanted = new Set((await wantedAmong(query, asked, some)).map(Number));
-      doc_nos.push(...some.filter((doc_no) => wanted.has(doc_no)));
+      const matching = new Set((await matchingAmong(query, request, some)).map(Number));
+      doc_nos.push(...some.filter((doc_no) => matching.has(doc_no)));
     }
-    if (order.length < look) return { doc_nos: doc_nos.slice(0, enough), complete: doc_nos.length <= enough };
+    if (order.length < limit) return { doc_nos: doc_nos.slice(0, NEAREST), complete: doc_nos.length <= NEAREST };
   }
-  return { doc_nos: doc_nos.slice(0, enough), complete: false };
+  return { doc_nos: doc_nos.slice(0, NEAREST), complete: false };
 }
 
-/** The nearest by their signs, whatever they are; of equals the newer. */
+/** The nearest by sign bits, without filters; equals newest first. */
 export async function nearest(
   query: Query,
-  { tenant, store, docs }: { readonly tenant: string; readonly store: string; readonly docs: number },
-  { model, vector, dialect, operators }: Likeness,
+  { tenant, store, docs }: Pick<VectorQuery, 'tenant' | 'store' | 'docs'>,
+  { model, vector, dialect, operators }: QuestionVector,
   range: Range,
   limit: number,
 ): Promise<number[]> {
@@ -118,9 +109,9 @@ export async function nearest(
   const within = sql`tenant_id = ${tenant} AND model = ${model} AND dimensions = ${vector.length} AND bits IS NOT NULL
     AND doc_no BETWEEN ${range.from} AND ${range.to}`;
   const isMany = operators && docs >= operators.from && range.to - range.from >= operators.from;
-  if (isMany && limit <= MOST_BY_INDEX) {
+  if (isMany && limit <= MAX_BY_INDEX) {
     const found = await nearestByIndex(query, operators.schema, within, digits, limit);
-    // An index stops where it has looked far enough. With fewer than asked for, it is not known whether these are all.
+    // An index scan may stop early: fewer than `limit` are not necessarily all.
     if (found.length === limit) return found;
   }
   const row = await query.get<{ list: string | null }>(
@@ -132,10 +123,10 @@ export async function nearest(
   return JSON.parse(row?.list ?? '[]') as number[];
 }
 
-/** As many as an index of pgvector keeps in view at once, at most. */
-const MOST_BY_INDEX = 1000;
+/** The maximum of pgvector's hnsw.ef_search. */
+const MAX_BY_INDEX = 1000;
 
-/** By the index of the tenant; as long as it has none, by comparing all. */
+/** By the index of the tenant; PostgreSQL compares all rows while there is none. */
 async function nearestByIndex(
   query: Query,
   schema: string,
@@ -146,9 +137,9 @@ async function nearestByIndex(
   const bits = verbatim(`bit(${digits.length})`);
   const distance = sql`CAST(bits AS ${bits}) OPERATOR(${verbatim(schema)}.<~>) CAST(CAST(${digits} AS TEXT) AS ${bits})`;
   const [, rows] = await Promise.all([
-    // The index is one tenant's: a plan that is made for any tenant cannot use it.
+    // The index covers one tenant, so a generic plan cannot use it.
     query.all(
-      acrossTenants`SELECT set_config('hnsw.ef_search', ${String(MOST_BY_INDEX)}, true),
+      acrossTenants`SELECT set_config('hnsw.ef_search', ${String(MAX_BY_INDEX)}, true),
         set_config('hnsw.iterative_scan', 'strict_order', true), set_config('plan_cache_mode', 'force_custom_plan', true)`,
     ),
     query.all<{ doc_no: number }>(
@@ -161,10 +152,10 @@ async function nearestByIndex(
   return rows.map(({ doc_no }) => Number(doc_no));
 }
 
-/** How alike these documents are to the question; those without a vector are left out. */
+/** Similarities to the question, without documents that have no vector. */
 async function similaritiesOf(
   query: Query,
-  { model, vector }: Likeness,
+  { model, vector }: QuestionVector,
   doc_nos: readonly number[],
 ): Promise<Map<number, number>> {
   const same = sql`v.tenant_id = ${TENANT} AND v.model = ${model} AND v.content_hash = l.content_hash
@@ -178,11 +169,11 @@ async function similaritiesOf(
     }),
   );
   const vectors = new Map(rows.map((row) => [Number(row.doc_no), row.vector]));
-  const alike = new Map<number, number>();
-  // In the order of the list, whatever that of the rows.
+  const similarities = new Map<number, number>();
+  // In list order, not in row order.
   for (const doc_no of doc_nos) {
     const found = vectors.get(doc_no);
-    if (found !== undefined) alike.set(doc_no, similarity(vectorFromText(found), vector));
+    if (found !== undefined) similarities.set(doc_no, similarity(vectorFromText(found), vector));
   }
-  return alike;
+  return similarities;
 }

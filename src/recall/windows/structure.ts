@@ -1,7 +1,7 @@
 /**
- * Detects lines that could be read as structure of a window: a heading, a label, a fence, an HTML element. False positives
- * are harmless, since quoting costs nothing. A hand-written single pass: regular expressions for this take hundreds of
- * milliseconds on a megabyte of asterisks or line ends.
+ * Detects lines that could be read as structure of a window: a heading, a label, a fence, an HTML element. False
+ * positives are harmless, since quoting costs nothing. A hand-written single pass: regular expressions for this take
+ * hundreds of milliseconds on a megabyte of asterisks or line ends.
  */
 
 const ROLES =

@@ -13,7 +13,6 @@ export interface TurnCard {
   readonly tool_results: readonly Json[] | null;
   /** From the metadata of a turn with role `tool`. */
   readonly tool_call_id: string | null;
-  readonly created_at: number;
 }
 
 interface Result {

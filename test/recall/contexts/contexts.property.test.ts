@@ -163,7 +163,7 @@ const materials: fc.Arbitrary<Material> = fc
     ],
     candidates: candidates.map((one, i) => (i % 3 === 0 ? inConflict(one, candidates) : one)),
     refused: [],
-    turns: turnsOf(turns).map((turn, i) => ({ ...turn, card_id: `turn-${i}`, created_at: i })),
+    turns: turnsOf(turns).map((turn, i) => ({ ...turn, card_id: `turn-${i}` })),
     turns_total: 100,
     max_turns: 1000,
   }));
@@ -291,7 +291,6 @@ describe('a context that costs one token too many', () => {
         tool_results: null,
         tool_call_id: null,
         card_id: `turn-${i}`,
-        created_at: i,
       })),
       turns_total: 2,
       max_turns: 10,

@@ -122,7 +122,6 @@ const card = (i: number, one: Partial<TurnCard>): TurnCard => ({
   tool_calls: null,
   tool_results: null,
   tool_call_id: null,
-  created_at: i,
   ...one,
 });
 

@@ -15,7 +15,6 @@ const turn = (role: string, content: string, more: Partial<TurnCard> = {}): Turn
   tool_calls: null,
   tool_results: null,
   tool_call_id: null,
-  created_at: 0,
   ...more,
 });
 const calling = (...ids: string[]): TurnCard =>

@@ -238,10 +238,10 @@ onEveryTarget('filters of a search', (test) => {
       [[is('created_at', 'gt', 'soon')], /filters\[0\]\.value: must be an ISO 8601 time/],
       [
         [is('entity_type', 'eq', 'memory')],
-        /filters\[0\]\.value: must be of Turn, Artifact, Note, Card, Packet, Thought, not memory/,
+        /filters\[0\]\.value: must be one of Turn, Artifact, Note, Card, Packet, Thought, not memory/,
       ],
       [[is('category', 'in', ['semantic', 'long'])], /filters\[0\]\.value: .*, not long/],
-      [[{ not: is('abstraction_level', 'ne', 'L3') }], /filters\[0\]\.not\.value: must be of L0, L1, L2, not L3/],
+      [[{ not: is('abstraction_level', 'ne', 'L3') }], /filters\[0\]\.not\.value: must be one of L0, L1, L2, not L3/],
       [[is('scope_id', 'eq', 'mine')], /filters\[0\]\.value: must be a UUID/],
       [[is('tag', 'in', 'a')], /filters\[0\]\.value: must be a list for in/],
       [[is('tag', 'eq', ['a'])], /filters\[0\]\.value: must be one value/],
@@ -256,10 +256,10 @@ onEveryTarget('filters of a search', (test) => {
       [[{}], /filters\[0\]: must be \{ field, operator, value \}/],
       [['tag = a'], /filters\[0\]: must be \{ field, operator, value \}/],
       [fine, /: filters: must be a list/],
-      [[nested(9)], /filters: may be nested 8 deep at most/],
+      [[nested(9)], /filters: must be nested at most 8 deep/],
       // A server refuses what is nested beyond all bounds before it reads it.
-      [[abyss], /filters: may be nested 8 deep at most|nested deeper than 64 levels/],
-      [[{ or: Array(30).fill(fine) }, { or: Array(21).fill(fine) }], /filters: may compare 50 times at most/],
+      [[abyss], /filters: must be nested at most 8 deep|nested deeper than 64 levels/],
+      [[{ or: Array(30).fill(fine) }, { or: Array(21).fill(fine) }], /filters: must have at most 50 comparisons/],
       [Array(51).fill(fine), /: filters: /],
     ];
     for (const [filters, message] of cases) {

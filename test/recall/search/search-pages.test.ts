@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { acrossTenants, type Query, type Sql, sql } from '#cairn/driver/index.js';
-import { neighboursOf } from '#cairn/recall/search/wanted-docs.js';
+import { neighboursOf } from '#cairn/recall/search/matching-docs.js';
 import { say, someScope } from '../../support/nouns/scopes.js';
 import { found, note, pages, theOne } from '../../support/nouns/search.js';
 import { freshDatabase, onEveryTarget, openTarget, refusalOf, targetNames } from '../../support/targets.js';

@@ -34,9 +34,9 @@ async function bothWays(cairn: Api, query: string, limits: Limits = {}): Promise
     viewer: null,
     min_score: 0,
     limit: 10,
-    place: undefined,
-    once: false,
-    shows: 'text',
+    after: undefined,
+    merge_repeats: false,
+    detail: 'text',
   };
   return [
     await driver.away(tenant, JOB, request),
