@@ -1,20 +1,5 @@
-/** Rows and SQL conditions of engine, for the reading thread as well: no schemas. */
-export {
-  type ContainerId,
-  type ContainerReach,
-  containerFinders,
-  EVERYTHING,
-  isReadableContainer,
-  isWithin,
-  NOTHING,
-  ownership,
-  type Reach,
-  type ReachedBy,
-  reachFinders,
-  said,
-  type Worker,
-  within,
-} from './access/reach.js';
+/** Rows and SQL conditions of engine, also for the search thread: no schemas. */
+export * from './access/reach.js';
 export {
   addEndings,
   BOX_ENDED,

@@ -1,24 +1,24 @@
-/** How content is erased once its holder has ended: each part by the module that owns it. */
+/** Erasers of ended content: each module erases its own part. */
 import type { JsonObject } from '../../kernel/contract.js';
 import type { Call } from '../calls/call.js';
 import { Registry, SlotRegistry } from '../registry.js';
 import type { EndingRow } from './endings.js';
 
-/** How far it came in the holder's box, where that counts. Undefined when the store is about to close. */
+/** Returns the position reached in the holder's box, if it has one; undefined if the store is closing. */
 export type Eraser = (call: Call, ending: EndingRow) => Promise<{ readonly reached?: number } | undefined>;
 
-/** Holders whose content is erased in a way of its own. */
+/** A special eraser for some kinds of holders. */
 export interface HolderEraser {
-  /** What their names begin with, before the colon. */
+  /** Prefixes of the holders, before the colon. */
   readonly kinds: readonly string[];
   readonly erase: Eraser;
-  /** What the event of the erasure says. */
+  /** Facts for the event of the erasure. */
   readonly facts: (ending: EndingRow) => JsonObject;
 }
 
 export const holderErasers = new Registry<HolderEraser>();
 
-/** What any other holder may have held, in the order of erasure. */
+/** Erasers for all other holders, in the order of erasure. */
 export const contentErasers = new SlotRegistry<'box' | 'versions' | 'contexts' | 'edges', Eraser>('content eraser', [
   'box',
   'versions',
