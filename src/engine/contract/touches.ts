@@ -1,5 +1,6 @@
 /** What an operation touches, declared in its entry: the one basis for checks of an agent's rights. */
 import type { MemoryType } from '../access/model.js';
+import type { ReachedBy } from '../access/reach.js';
 
 export type MemoryKind = Exclude<MemoryType, '*'>;
 /** Nouns whose access is derived: containers from Turns, edges from their participants. */
@@ -7,19 +8,7 @@ export type DerivedKind = 'Trajectory' | 'Scope' | 'Edge';
 export type Need = 'read' | 'write';
 
 /** The id in the input by which the owner is found: of the entity, or of its container. */
-export type OwnerId =
-  | 'artifact_id'
-  | 'note_id'
-  | 'card_id'
-  | 'packet_id'
-  | 'execution_id'
-  | 'checkpoint_id'
-  | 'manifest_id'
-  | 'turn_id'
-  | 'job_id'
-  | 'policy_id'
-  | 'scope_id'
-  | 'trajectory_id';
+export type OwnerId = ReachedBy | 'card_id';
 
 /** A member that names the container of a new entity. A thread is one if it is a trajectory; other threads are free. */
 export type PlaceMember = 'trajectory_id' | 'scope_id' | 'thread_id';
@@ -63,24 +52,12 @@ export const ruleOf = (touches: Touches): AccessRule | undefined => {
   return typeof first === 'string' ? first : undefined;
 };
 
-export const reads = (type: MemoryUse['type'], by: MemoryUse['by'], member?: string): MemoryUse => ({
-  type,
-  need: 'read',
-  by,
-  ...(member === undefined ? {} : { member }),
-});
+export const reads = (type: MemoryUse['type'], by: MemoryUse['by'], member?: string): MemoryUse =>
+  member === undefined ? { type, need: 'read', by } : { type, need: 'read', by, member };
 
-export const writes = (type: MemoryUse['type'], by: MemoryUse['by'], member?: string): MemoryUse => ({
-  ...reads(type, by, member),
-  need: 'write',
-});
+export const writes = (...of: Parameters<typeof reads>): MemoryUse => ({ ...reads(...of), need: 'write' });
 
-export const makes = (type: MemoryKind, ...places: PlaceMember[]): MemoryUse => ({
-  type,
-  need: 'write',
-  by: 'made',
-  places,
-});
+export const makes = (type: MemoryKind, ...places: PlaceMember[]): MemoryUse => ({ ...writes(type, 'made'), places });
 
 /** A use that depends on a member of the input. */
 export const where = (use: MemoryUse, member: string, ...is: unknown[]): MemoryUse => ({

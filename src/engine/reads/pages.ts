@@ -1,23 +1,19 @@
 /** Pages of lists, by cursor or offset. */
-import type { Sql, Times } from '../../driver/index.js';
+import type { KeysetPage, Sql, Times } from '../../driver/index.js';
 import type { Json, ListOrder } from '../../kernel/contract.js';
 import { invalid, toMs } from '../../kernel/index.js';
 import { type CursorKey, decodeCursor, encodeCursor } from '../../kernel/node.js';
 import type { Call } from '../calls/call.js';
 import { CHUNK, nextLimit } from './chunks.js';
 
-export interface PageInput {
-  readonly order?: ListOrder | undefined;
-  readonly limit?: number | undefined;
+export interface PageInput extends Partial<Omit<KeysetPage, 'after'>> {
   readonly cursor?: string | undefined;
-  readonly offset?: number | undefined;
 }
 
-interface PageRequest<K extends CursorKey> {
-  readonly order: ListOrder;
-  readonly limit: number;
-  readonly offset: number;
+interface PageRequest<K extends CursorKey> extends KeysetPage<K> {
   readonly after: K | undefined;
+  readonly order: ListOrder;
+  readonly offset: number;
 }
 
 export interface Page<R> {
