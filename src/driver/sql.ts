@@ -1,7 +1,4 @@
-/**
- * The `sql` tag: portable SQL in PostgreSQL's syntax, compiled to the dialect and cached by template. `toSqlite` has all
- * rewrites for SQLite.
- */
+/** The `sql` tag: portable SQL in PostgreSQL's syntax, cached by template; `toSqlite` has all rewrites for SQLite. */
 
 export type Dialect = 'sqlite' | 'postgres';
 

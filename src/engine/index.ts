@@ -10,8 +10,7 @@ export { type Check, type Finding, type HashedContent, MAX_EXAMPLES } from './do
 export { endLease, findLease, type Lease, putLease, renewLease, stillOver } from './leases/store.js';
 export { expiries, noticeDue, systemCall, Timekeeper } from './leases/timekeeper.js';
 export { Wakes } from './leases/wakes.js';
-export { contentErasers, holderErasers } from './lifetimes/erasers.js';
-export { eraseAll, startErasure, waitForErasure } from './lifetimes/erasure.js';
+export { contentErasers, eraseAll, holderErasers, startErasure, waitForErasure } from './lifetimes/erasure.js';
 export { Erasures, inBatches, nextBatch } from './lifetimes/running-erasures.js';
 export { agreedExpiry, checkLifetime, lifetimeClassOf, lifetimeOf } from './lifetimes/ttl.js';
 export { settledMoment } from './reads/as-of.js';

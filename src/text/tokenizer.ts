@@ -44,10 +44,7 @@ const MAX_COUNTS = 20_000;
 /** Longer pieces rarely recur. */
 const CACHED_LENGTH = 32;
 
-/**
- * The number of tokens. Special tokens such as `<|endoftext|>` count as plain text. With `at_most`, counting stops early
- * and returns some number above it.
- */
+/** Counts tokens; `<|endoftext|>` and the like as plain text. Above `at_most` it stops early with a larger number. */
 export async function countTokens(text: string, at_most = Infinity): Promise<number> {
   const api = await encoding();
   const { tokenSplitRegex } = api.bytePairEncodingCoreProcessor;
@@ -156,10 +153,7 @@ export async function charactersWithin(text: string, limit: number): Promise<num
   }
 }
 
-/**
- * The longest half, quarter and so on of a piece that fits. Tries short ones first, so that the work depends on the result
- * and not on the length of the piece.
- */
+/** The longest half, quarter, … of a piece that fits. From short to long, so that the work depends on the result. */
 async function startWithin(api: Encoding, piece: string, limit: number, maybeYield: GiveWay): Promise<number> {
   if (limit <= 0 || piece.length <= CACHED_LENGTH) return 0;
   const lengths: number[] = [];

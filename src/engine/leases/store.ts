@@ -1,7 +1,4 @@
-/**
- * leases: one row per subject; its token rises with every new holder. A lease is over at `expires_at`, noticed or not:
- * every reader compares the time.
- */
+/** leases: one row per subject. A lease is over at `expires_at`, noticed or not: every reader compares the time. */
 import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export const leaseKinds = [

@@ -7,10 +7,7 @@ const MAX_WAITERS = 10_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Waiter {
-  /**
-   * Resolves after a wake of one of the keys, or one that may have been missed, since it last resolved or joined; also on
-   * timeout, abort, or when the store closes. One wait at a time.
-   */
+  /** Resolves after a wake since it last resolved or joined, on timeout, on abort, or when the store closes. */
   wait(timeout_ms: number, signal?: AbortSignal): Promise<void>;
   leave(): void;
 }

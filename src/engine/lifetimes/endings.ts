@@ -1,7 +1,4 @@
-/**
- * endings: one row per ended holder, with the progress of its erasure. A card, box or version names its holder in
- * `held_by`, and is unreadable once that has ended.
- */
+/** endings: ended holders and the progress of erasure. Content whose `held_by` names an ended holder is unreadable. */
 import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export const scopeHolder = (scope_id: string): string => `scope:${scope_id}`;

@@ -2,10 +2,33 @@
  * Erases ended content: turns of closed scopes, content of replaced checkpoints, artifacts of deleted trajectories. In
  * small batches beside live traffic; progress is stored, so that erasure continues after a crash.
  */
+import type { JsonObject } from '../../kernel/contract.js';
 import type { Call } from '../calls/call.js';
+import { Registry, SlotRegistry } from '../registry.js';
 import { event } from '../writes/change.js';
 import { type EndingRow, endingsUnderWay, findEnding, noteDone } from './endings.js';
-import { contentErasers, type Eraser, type HolderEraser, holderErasers } from './erasers.js';
+
+/** Returns the position reached in the holder's box, if it has one; undefined if the store is closing. */
+type Eraser = (call: Call, ending: EndingRow) => Promise<{ readonly reached?: number } | undefined>;
+
+/** A special eraser for some kinds of holders. */
+interface HolderEraser {
+  /** Prefixes of the holders, before the colon. */
+  readonly kinds: readonly string[];
+  readonly erase: Eraser;
+  /** Facts for the event of the erasure. */
+  readonly facts: (ending: EndingRow) => JsonObject;
+}
+
+export const holderErasers = new Registry<HolderEraser>();
+
+/** Erasers for all other holders, in the order of erasure. */
+export const contentErasers = new SlotRegistry<'box' | 'versions' | 'contexts' | 'edges', Eraser>('content eraser', [
+  'box',
+  'versions',
+  'contexts',
+  'edges',
+]);
 
 /** Starts erasing the content of these holders; the next sweep continues after a failure. */
 export function startErasure(call: Call, holders: readonly string[]): void {

@@ -45,7 +45,9 @@ export async function asPermitted(
   records_presence = false,
 ): Promise<Call> {
   if (call.caller.agent_id === null) return call;
-  const row = records_presence ? await ownRow(call) : await signOfLife(call);
+  const row = records_presence
+    ? await findAgent(call.driver.at(call.tenant), call.caller.agent_id)
+    : await signOfLife(call);
   checkRule(call, row, touches);
   // memory_access does not apply between the parties of an agent_turn, message or lock.
   if (touches === 'parties' || !row || row.memory_access === null) return call;
@@ -53,9 +55,6 @@ export async function asPermitted(
   await checkUses(own, touches, input);
   return own;
 }
-
-const ownRow = (call: Call): Promise<AgentRow | undefined> =>
-  findAgent(call.driver.at(call.tenant), call.caller.agent_id!);
 
 const actingOf = ({ agent_id, current_trajectory_id }: AgentRow, memory_access: string): ActingAgent => ({
   agent_id,
@@ -254,10 +253,7 @@ export function mayReadCard(call: Call, card: CardOwner): boolean {
   return !extents || reachesCard(extents, call.acting!.agent_id, card);
 }
 
-/**
- * Whether the caller may read the content of a profile or handover: its creator, a key without an agent, and agents that
- * read all cards, since a profile is one.
- */
+/** Whether a profile or handover is readable: by its creator, keys without an agent, and readers of all cards. */
 export const mayReadRecipe = (call: Call, made_by: string | null): boolean => {
   const { agent_id } = call.caller;
   return agent_id === null || made_by === agent_id || (extentsOf(call)?.loose ?? 'all') === 'all';

@@ -55,10 +55,7 @@ function refuseOwnRights(call: Call, input: Input, existing: AgentRow | undefine
   if (fields.length > 0) throw ownRights(agent_id, fields);
 }
 
-/**
- * A profile reveals its content to its agents, now and after every save: an agent with restricted rights may name only one
- * that it created or may read.
- */
+/** A profile reveals its content: an agent with restricted rights may name only one that it created or may read. */
 async function refuseForeignProfile(tx: Tx, { agent_id, memory_access }: AgentRow, { profile_name }: Input) {
   if (profile_name == null || memory_access === null) return;
   const profile = await agentReferences.get('profile')(tx, profile_name);

@@ -11,10 +11,7 @@ export const isDue = (row: AgentRow, now: number): boolean =>
   row.unregistered_at === null &&
   (isOffline(row, now) || row.last_seen_at + row.offline_after_ms / WRITTEN_HEARTBEATS <= now);
 
-/**
- * Records a heartbeat of a registered agent; one that was offline becomes idle. Call it before locking other rows: agents
- * come first in the lock order.
- */
+/** Records a heartbeat; an offline agent becomes idle. Before other locks: agents come first in the lock order. */
 export async function seen(work: Work, agent_id: string): Promise<void> {
   const { tx, now } = work;
   const known = await findAgent(tx, agent_id);
