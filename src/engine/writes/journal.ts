@@ -113,7 +113,7 @@ export function packetJournal(now: () => number): Journal {
       );
       // Compares hashes too: another server may have written a packet with the same client-chosen id since.
       const hashes = new Map(rows.map((row) => [row.packet_id, row.content_hash]));
-      return packets.every(({ packet_id, content_hash }) => hashes.get(packet_id) === content_hash);
+      return packets.every((one) => hashes.has(one.packet_id) && hashes.get(one.packet_id) === one.content_hash);
     },
   };
 }
