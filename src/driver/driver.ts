@@ -108,10 +108,7 @@ export interface Driver {
   long<R>(tenant: string, query: Sql): Promise<R[]>;
   /** `long` without a time limit, for the doctor rather than for requests. */
   examine<R>(tenant: string, query: Sql): Promise<R[]>;
-  /**
-   * Calls `run(query, input)` of a module that reads one snapshot and computes, such as a ranking; off the event loop if
-   * the database would block it. Input and output are plain values.
-   */
+  /** Calls `run(query, input)` of a module on one snapshot, off the event loop if the database would block it. */
   away<O>(tenant: string, module: URL, input: unknown): Promise<O>;
   /**
    * A write. Concurrent writes share a commit, for which every outcome waits, refusals included. A write that names its

@@ -45,10 +45,7 @@ export const inOrder = (key: Sql, order: ListOrder | undefined): Sql =>
 export const keyset = (key: Sql, page: KeysetPage<string | number>): Sql =>
   sql`${behind(key, page)} ${inOrder(key, page.order)} LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`;
 
-/**
- * A list of ids on PostgreSQL, distinct and as `i.id`, to be followed by CROSS JOIN LATERAL: without statistics PostgreSQL
- * would rather scan all rows of a tenant than look up each id.
- */
+/** Distinct ids on PostgreSQL as `i.id`, for CROSS JOIN LATERAL: without it PostgreSQL may scan the whole tenant. */
 export const eachId = (ids: readonly string[]): Sql => sql`(SELECT DISTINCT unnest(${ids}::text[]) AS id) i`;
 
 /** Lists of ids in a column: JSON text, or NULL for an empty list. */

@@ -155,10 +155,7 @@ function runsOf(group: readonly Write[], mayOverlap: boolean): Write[][] {
   return runs;
 }
 
-/**
- * Runs writes concurrently, those of one entity in order: pipelined, they wait for answers together. Returns when all have
- * ended, since none may use the connection afterwards.
- */
+/** Runs writes pipelined, those of one entity in order; returns when none uses the connection any more. */
 async function overlap(channel: Channel, writes: readonly Write[], gathered: Gathered): Promise<Outcome[]> {
   const last = new Map<string, Promise<Outcome>>();
   const started = writes.map((write) => {

@@ -1,20 +1,5 @@
 /** What other modules may use of driver. */
-export {
-  atLength,
-  type Driver,
-  DriverError,
-  type IndexedVectors,
-  type Journal,
-  type JournalEntry,
-  type Query,
-  queryBy,
-  type Table,
-  type Tx,
-  type VectorIndexes,
-  type VectorSpace,
-  type VectorTable,
-  valuesOf,
-} from './driver.js';
+export * from './driver.js';
 export * from './filters.js';
 export { Lane } from './lane.js';
 export { openPostgres } from './open-postgres.js';

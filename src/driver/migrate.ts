@@ -89,13 +89,10 @@ const mismatch = (message: string): CairnError => new CairnError('SCHEMA_MISMATC
 /** The tables that exist before the first migration. */
 export const bootstrapTables = ['schema_migrations', 'store_meta'] as const;
 
-export const bootstrap: Record<Dialect, readonly string[]> = {
-  sqlite: [
-    'CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
-    'CREATE TABLE IF NOT EXISTS store_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT',
-  ],
-  postgres: [
-    'CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)',
-    'CREATE TABLE IF NOT EXISTS store_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)',
-  ],
+export const bootstrap = (dialect: Dialect): readonly string[] => {
+  const { int, table } = words[dialect];
+  return [
+    `CREATE TABLE IF NOT EXISTS schema_migrations (version ${int} PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at ${int} NOT NULL) ${table}`,
+    `CREATE TABLE IF NOT EXISTS store_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) ${table}`,
+  ];
 };

@@ -1,7 +1,4 @@
-/**
- * The `sql` tag: portable SQL in PostgreSQL's syntax, compiled to the dialect and cached by template. `toSqlite` has all
- * rewrites for SQLite.
- */
+/** The `sql` tag: portable SQL in PostgreSQL's syntax, cached by template; `toSqlite` has all rewrites for SQLite. */
 
 export type Dialect = 'sqlite' | 'postgres';
 
@@ -14,9 +11,12 @@ export class Sql {
   readonly parts: readonly string[];
   readonly values: readonly (Param | Sql)[];
 
-  constructor(parts: readonly string[], values: readonly (Param | Sql)[]) {
+  readonly either: Readonly<Record<Dialect, Sql>> | undefined;
+
+  constructor(parts: readonly string[], values: readonly (Param | Sql)[], either?: Readonly<Record<Dialect, Sql>>) {
     this.parts = parts;
     this.values = values;
+    this.either = either;
   }
 }
 
@@ -48,16 +48,8 @@ export function verbatim(words: string): Sql {
 }
 
 /** A fragment that differs by dialect. */
-class ByDialect extends Sql {
-  readonly either: Readonly<Record<Dialect, Sql>>;
-
-  constructor(either: Readonly<Record<Dialect, Sql>>) {
-    super(either.postgres.parts, either.postgres.values);
-    this.either = either;
-  }
-}
-
-export const byDialect = (either: Readonly<Record<Dialect, Sql>>): Sql => new ByDialect(either);
+export const byDialect = (either: Readonly<Record<Dialect, Sql>>): Sql =>
+  new Sql(either.postgres.parts, either.postgres.values, either);
 
 export type BoundParam = Exclude<Param, typeof TENANT>;
 
@@ -95,7 +87,7 @@ export function compile(given: Sql, dialect: Dialect, tenant = ''): Compiled {
   return { text: shape.text, params: params.map((param) => (param === TENANT ? tenant : param)) };
 }
 
-const inDialect = (value: Sql, dialect: Dialect): Sql => (value instanceof ByDialect ? value.either[dialect] : value);
+const inDialect = (value: Sql, dialect: Dialect): Sql => value.either?.[dialect] ?? value;
 
 const isSql = (value: Param | Sql): value is Sql => value instanceof Sql;
 

@@ -36,25 +36,11 @@ export class WaitingWrites {
     if (refusal) return Promise.reject(refusal);
     this.#count++;
     this.#bytes += bytes;
-    const settled = () => {
+    const written = new Promise<unknown>((resolve, reject) => put({ tenant, work, entity, resolve, reject }));
+    return written.finally(() => {
       this.#count--;
       this.#bytes -= bytes;
-    };
-    return new Promise<T>((resolve, reject) => {
-      put({
-        tenant,
-        work,
-        entity,
-        resolve: (value) => {
-          settled();
-          resolve(value as T);
-        },
-        reject: (error) => {
-          settled();
-          reject(error);
-        },
-      });
-    });
+    }) as Promise<T>;
   }
 
   #refusal(bytes: number): CairnError | undefined {

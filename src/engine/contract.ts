@@ -1,4 +1,4 @@
-/** The models and operations of engine: schemas alone, for clients as well. */
+/** Models and operations of engine: schemas alone, for clients as well. */
 export {
   accessTo,
   type GrantedAccess,
@@ -8,45 +8,9 @@ export {
   writtenOut,
 } from './access/model.js';
 export { type Caller, caller, type KeyRole, keyRole } from './calls/caller.js';
-export {
-  asPatch,
-  clearable,
-  inAnyCase,
-  readLeniently,
-  readsLike,
-  refusesNull,
-} from './contract/lenient-input.js';
-export { describedAs, describeMembers } from './contract/member-descriptions.js';
-export {
-  type Access,
-  clearsByNull,
-  type Frame,
-  type Frames,
-  type Method,
-  namesProject,
-  type Operation,
-  operation,
-  pathParameters,
-  readInput,
-  restGoesTo,
-  type Tool,
-  waysTo,
-} from './contract/operation.js';
+export { asPatch, clearable, inAnyCase, readLeniently, readsLike, refusesNull } from './contract/lenient-input.js';
+export * from './contract/operation.js';
 export type { Group, In, OperationsByName, Out } from './contract/operation-types.js';
-export {
-  type DerivedKind,
-  type MemoryKind,
-  type MemoryUse,
-  makes,
-  type Need,
-  type OwnerId,
-  type PlaceMember,
-  reads,
-  readsAnything,
-  ruleOf,
-  type Touches,
-  usesOf,
-  where,
-  writes,
-} from './contract/touches.js';
+export * from './contract/touches.js';
 export { type LifetimeClass, lifetimeClass, type Ttl, ttl } from './lifetimes/model.js';
+export { describedAs, describeMembers } from './contract/member-descriptions.js';

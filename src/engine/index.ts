@@ -1,40 +1,17 @@
 /** What other modules may use of engine. */
-export type { ActingAgent } from './access/acting-agent.js';
-export {
-  type CardExtents,
-  type CardReach,
-  cardExtents,
-  commonAccess,
-  type Extent,
-  extentOf,
-  isUnrestricted,
-  reachesCard,
-  widest,
-} from './access/rules.js';
+export * from './access/rules.js';
 export { actsAs } from './calls/actor.js';
-export {
-  type Call,
-  defaultLimits,
-  type Limits,
-  type Runtime,
-  RuntimePart,
-  type TurnGuard,
-} from './calls/call.js';
+export * from './calls/call.js';
 export { stepsOf } from './calls/call-steps.js';
-export { CallsUnderWay, storeClosed } from './calls/open-calls.js';
-export type { Work } from './calls/work.js';
-export { WrittenTenants } from './calls/written-tenants.js';
+export { CallsUnderWay, storeClosed, WrittenTenants } from './calls/open-calls.js';
 export type { CallOptions } from './contract/call-options.js';
 export { inputSchema, inputSchemaOf, takesNull } from './contract/input-schema.js';
 export { type Check, type Finding, type HashedContent, MAX_EXAMPLES } from './doctor.js';
-export { expiries } from './leases/expiries.js';
 export { endLease, findLease, type Lease, putLease, renewLease, stillOver } from './leases/store.js';
-export { noticeDue, systemCall, Timekeeper } from './leases/timekeeper.js';
+export { expiries, noticeDue, systemCall, Timekeeper } from './leases/timekeeper.js';
 export { Wakes } from './leases/wakes.js';
-export { contentErasers, holderErasers } from './lifetimes/erasers.js';
-export { eraseAll, startErasure, waitForErasure } from './lifetimes/erasure.js';
-export { inBatches, nextBatch } from './lifetimes/erasure-batches.js';
-export { Erasures } from './lifetimes/running-erasures.js';
+export { contentErasers, eraseAll, holderErasers, startErasure, waitForErasure } from './lifetimes/erasure.js';
+export { Erasures, inBatches, nextBatch } from './lifetimes/running-erasures.js';
 export { agreedExpiry, checkLifetime, lifetimeClassOf, lifetimeOf } from './lifetimes/ttl.js';
 export { settledMoment } from './reads/as-of.js';
 export { CHUNK, inChunks, inWords, nextLimit, packetBytes, sizeOf } from './reads/chunks.js';
@@ -43,17 +20,7 @@ export { listPage, type Page, type PageInput, timesOf } from './reads/pages.js';
 export { StreamHub } from './reads/stream-hub.js';
 export { following, STRETCH } from './reads/stream-tail.js';
 export { engineSchema } from './schema.js';
-export {
-  type About,
-  allDone,
-  answerOf,
-  type BatchAnswer,
-  type ItemResult,
-  itemAgain,
-  resultsOf,
-  runEach,
-} from './writes/batch.js';
-export { bytesOf, inItem } from './writes/batch-item-errors.js';
+export * from './writes/batch.js';
 export { appendEvent, type Change, change, event, keptAnswer, writeGuarded } from './writes/change.js';
 export { requestChecks } from './writes/doctor.js';
 export { isGuarded, writeGuards } from './writes/guards.js';

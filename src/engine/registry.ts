@@ -1,6 +1,5 @@
-/** Registries: what a lower module calls and higher modules provide. Filled while the modules are loaded, read afterwards. */
+/** Registries: functions that a lower module calls and higher modules provide while they load. */
 
-/** Entries in any order. */
 export class Registry<T> {
   readonly #entries: T[] = [];
 
@@ -13,7 +12,7 @@ export class Registry<T> {
   }
 }
 
-/** One entry for each declared slot, read in the order of the slots: a lock order, say, is declared once, by its owner. */
+/** One entry per declared slot, iterated in slot order: its owner declares a lock order once, for example. */
 export class SlotRegistry<S extends string, T> {
   readonly #what: string;
   readonly #entries: Map<S, T | undefined>;
@@ -25,7 +24,7 @@ export class SlotRegistry<S extends string, T> {
 
   fill(slot: S, entry: T): void {
     if (!this.#entries.has(slot)) throw new Error(`${this.#what}: there is no slot ${slot}`);
-    if (this.#entries.get(slot) !== undefined) throw new Error(`${this.#what}: ${slot} is filled already`);
+    if (this.#entries.get(slot) !== undefined) throw new Error(`${this.#what}: ${slot} is already filled`);
     this.#entries.set(slot, entry);
   }
 

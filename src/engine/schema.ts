@@ -1,4 +1,4 @@
-/** What writing anything takes: the tenants' heads, packets, idempotency records, leases, endings. */
+/** Tables of the engine: tenant heads, packets, idempotency records, leases, endings. */
 import type { SchemaPart } from '../driver/index.js';
 
 export const engineSchema: SchemaPart = {
@@ -13,7 +13,7 @@ export const engineSchema: SchemaPart = {
       created_at ${int} NOT NULL
     ) ${compact}`,
 
-    // Times that were recorded twice, since a clock was ahead; seq is the first packet at the true time.
+    // Periods that were recorded twice after a clock ran ahead; seq is the first packet at the true time.
     `CREATE TABLE clock_overlaps (
       tenant_id ${id} NOT NULL,
       seq ${int} NOT NULL,
@@ -52,11 +52,11 @@ export const engineSchema: SchemaPart = {
     'CREATE INDEX packet_store_by_thread ON packet_store (tenant_id, thread_id, seq) WHERE thread_id IS NOT NULL',
     'CREATE INDEX packet_store_by_agent ON packet_store (tenant_id, agent, seq) WHERE agent IS NOT NULL',
     'CREATE INDEX packet_store_expiring ON packet_store (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
-    // Most packets are Cairn's own events: for those an index by source finds nothing faster, and every write pays for it.
+    // Without Cairn's own events, which are most packets: an index would not help there and slow down every write.
     `CREATE INDEX packet_store_by_source ON packet_store (tenant_id, source, seq)
       WHERE source IS NOT NULL AND source <> 'cairn'`,
 
-    // kind is tag, parent, subject or routing: what a packet has several of.
+    // The multi-valued properties of packets; kind is tag, parent, subject or routing.
     `CREATE TABLE packet_index (
       tenant_id ${id} NOT NULL,
       kind TEXT NOT NULL,
@@ -77,9 +77,8 @@ export const engineSchema: SchemaPart = {
     ) ${compact}`,
     'CREATE INDEX requests_by_age ON requests (tenant_id, recorded_at)',
 
-    // Whatever is held or awaited for a time: locks, waiting for one, agent_turns, deliveries, agents being online,
-    // deadlines. token rises with every new holder of the subject; a lease is over at expires_at, whether or not
-    // somebody has noticed.
+    // Locks and their waiters, agent_turns, deliveries, presence, deadlines. token rises with every new holder of the
+    // subject; a lease is over at expires_at, noticed or not.
     `CREATE TABLE leases (
       tenant_id ${id} NOT NULL,
       kind TEXT NOT NULL,
@@ -90,12 +89,11 @@ export const engineSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, kind, subject_id)
     ) ${compact}`,
     'CREATE INDEX leases_due ON leases (tenant_id, expires_at)',
-    // What is on its way to an agent, let go when that goes.
+    // Deliveries to an agent, released when it goes offline.
     `CREATE INDEX leases_of_readers ON leases (tenant_id, holder) WHERE kind = 'message'`,
 
-    // One row ends all that its holder holds, however much that is; the content is erased after it, in small batches
-    // that go on behind \`position\` until \`done_at\`. box_id is the box whose cards are to be erased, if there is one;
-    // erased and kept count those, versions counts the artifacts and notes that the holder held.
+    // One row ends all content of its holder; erasure follows in small batches, from position until done_at. box_id is
+    // the box whose cards are erased, if any; erased and kept count them, versions counts artifacts and notes.
     `CREATE TABLE endings (
       tenant_id ${id} NOT NULL,
       holder ${id} NOT NULL,

@@ -1,4 +1,4 @@
-/** The models and operations of identity: schemas alone, for clients as well. */
+/** Models and operations of identity: schemas alone, for clients as well. */
 import type { Group } from '../engine/contract.js';
 import type { agents } from './agents/contract.js';
 import type { auth, keys } from './keys/contract.js';

@@ -1,4 +1,4 @@
-/** What identity adds to the registries of lower modules. */
+/** Entries of identity in the registries of lower modules. */
 import { expiries } from '../engine/index.js';
 import { expireAgent } from './presence/offline.js';
 

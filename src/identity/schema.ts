@@ -18,9 +18,8 @@ export const identitySchema: SchemaPart = {
       PRIMARY KEY (tenant_id, key_id)
     ) ${compact}`,
 
-    // offline_after_ms: how long it may be silent. memory_access and can_delegate_to: null = all, empty = none. made: 1 if a
-    // dispatch made it for its task, 2 if it came with its key and has not registered itself yet.
-    // typed: 0 if the agent, whose rights are restricted, gave itself its type.
+    // memory_access and can_delegate_to: null means all, empty means none. made: 1 if a dispatch created it, 2 if it came
+    // with its key and has not registered itself yet. typed: 0 if a restricted agent chose its type itself.
     `CREATE TABLE agents (
       tenant_id ${id} NOT NULL,
       agent_id ${id} NOT NULL,

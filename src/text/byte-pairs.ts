@@ -1,31 +1,28 @@
-/** Byte-pair merging of a long piece of text: by a heap, in n log n, where looking for the lowest rank again takes n². */
+/** Byte-pair merging of a long piece of text with a heap, in O(n log n); a scan for each merge would take O(n²). */
 import type { GiveWay } from '../kernel/index.js';
 
 export type RankOfBytes = (bytes: Uint8Array) => number | undefined;
 
-/** No token: the pair cannot be merged. */
+/** The pair cannot be merged. */
 const NONE = -1;
-/** Ranks are below 2^18 and starts below 2^32, so both fit into one exact number that sorts by rank, then by place. */
+/** Ranks are below 2^18 and starts below 2^32: both fit into one exact number that sorts by rank, then by start. */
 const STARTS = 2 ** 32;
 const RANKS = 2 ** 18;
 
-/** So many steps take well under a millisecond. */
-const STEPS_AT_A_TIME = 1024;
+/** Steps between two yields: well under a millisecond. */
+const STEPS_PER_YIELD = 1024;
 
-/**
- * How many tokens a piece becomes: always the pair of the lowest rank is merged, the leftmost first. A word may be as
- * long as a text, so others get their turn in between.
- */
-export async function longPieceTokens(piece: Uint8Array, rankOf: RankOfBytes, giveWay: GiveWay): Promise<number> {
+/** The number of tokens of a piece: merges the pair of the lowest rank, the leftmost first, until none is left. */
+export async function longPieceTokens(piece: Uint8Array, rankOf: RankOfBytes, maybeYield: GiveWay): Promise<number> {
   const merging = new Merging(piece, rankOf);
-  while (merging.step(STEPS_AT_A_TIME)) {
-    const wait = giveWay();
+  while (merging.step(STEPS_PER_YIELD)) {
+    const wait = maybeYield();
     if (wait) await wait;
   }
   return merging.parts;
 }
 
-/** The parts of a piece while they are merged. A part is known by its start. */
+/** The parts of a piece during the merge, identified by their starts. */
 class Merging {
   parts: number;
   private readonly piece: Uint8Array;
@@ -34,11 +31,10 @@ class Merging {
   private readonly before: Int32Array;
   /** The rank of each part. */
   private readonly token: Int32Array;
-  /** Of the part and its successor, as it stands now: an entry of the heap that says otherwise is out of date. */
+  /** The current rank of the pair of a part and its successor; a heap entry that differs is outdated. */
   private readonly pair: Int32Array;
   private readonly known = new Map<number, number>();
   private readonly heap: Heap;
-  /** How many bytes have their token, and of how many the pair was considered. */
   private placed = 0;
   private considered = 0;
 
@@ -54,7 +50,7 @@ class Merging {
     this.heap = new Heap(n);
   }
 
-  /** Goes on by so many steps; false at the end. */
+  /** Runs some steps; false at the end. */
   step(steps: number): boolean {
     const n = this.piece.length;
     for (let i = 0; i < steps; i++) {
@@ -76,7 +72,7 @@ class Merging {
     const second = next[start]!;
     pair[start] = NONE;
     if (second >= piece.length) return;
-    // Two tokens say which bytes they are, so what they merge into is looked up once.
+    // Two tokens determine their bytes, so each combination is looked up once.
     const both = token[start]! * RANKS + token[second]!;
     let rank = known.get(both);
     if (rank === undefined) known.set(both, (rank = this.rankOf(piece.subarray(start, next[second])) ?? NONE));
@@ -84,7 +80,7 @@ class Merging {
     if (rank !== NONE) this.heap.push(rank * STARTS + start);
   }
 
-  /** False when no pair is left. */
+  /** False if no pair is left. */
   private mergeLowest(): boolean {
     const { next, before, pair } = this;
     const entry = this.heap.pop();
@@ -105,12 +101,12 @@ class Merging {
   }
 }
 
-/** The smallest number first. */
+/** A binary min-heap. */
 class Heap {
   private readonly items: Float64Array;
   private size = 0;
 
-  /** Of n parts there are n - 1 pairs at first, and each of n - 1 merges adds two at most. */
+  /** Of n parts there are n - 1 initial pairs, and each of n - 1 merges adds at most two. */
   constructor(parts: number) {
     this.items = new Float64Array(3 * parts);
   }

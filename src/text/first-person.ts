@@ -1,8 +1,8 @@
-/** Turns what somebody says of himself into what is said of him: "I prefer my tea cold" becomes "Anna prefers their tea cold". */
+/** First person to third person: "I prefer my tea cold" becomes "Anna prefers their tea cold". */
 
 const IRREGULAR: Readonly<Record<string, string>> = { have: 'has', do: 'does', go: 'goes', am: 'is' };
 
-/** The form of the third person. */
+/** The third person of a verb. */
 export function conjugated(verb: string): string {
   const small = verb.toLowerCase();
   if (IRREGULAR[small] !== undefined) return IRREGULAR[small];
@@ -10,7 +10,7 @@ export function conjugated(verb: string): string {
   return /[^aeiou]y$/.test(small) ? `${small.slice(0, -1)}ies` : `${small}s`;
 }
 
-/** What stands behind the subject: the speaker is "they", whose verbs are those of "I" but for am and was. */
+/** The text after the subject, with the speaker as "they", whose verbs equal those of "I" except for am and was. */
 export function ofSpeaker(rest: string): string {
   return rest
     .replace(/\bi'm\b/gi, "they're")
@@ -23,12 +23,12 @@ export function ofSpeaker(rest: string): string {
     .replace(/\bmyself\b/gi, 'themselves');
 }
 
-/** How a speaker is named at the start of a sentence: by the name, if there is one. */
+/** The name of a speaker at the start of a sentence. */
 export const subjectName = (speaker: string | undefined): string => speaker ?? 'The user';
 
 export const possessive = (name: string): string => (/s$/i.test(name) ? `${name}'` : `${name}'s`);
 
-/** In an instruction the speaker is named, since "they" would be nobody. */
+/** Names the speaker in an instruction, where "they" would refer to nobody. */
 export function namingSpeaker(rest: string, name: string | undefined): string {
   const who = name ?? 'the user';
   return ofSpeaker(

@@ -1,4 +1,4 @@
-/** English words whose forms no rule leads to the word itself: of each, the forms that are spelt otherwise. */
+/** Irregular forms of English words. */
 const FORMS = `
 become: became; begin: began begun; bite: bit bitten; blow: blew blown; break: broke broken; bring: brought;
 build: built; buy: bought; catch: caught; choose: chose chosen; come: came; deal: dealt; dig: dug; draw: drew drawn;
@@ -22,10 +22,7 @@ thief: thieves; good: better best; bad: worse worst; far: further farther
 /** From a form to its word. */
 export const irregularForms: ReadonlyMap<string, string> = new Map(
   FORMS.split(';').flatMap((entry) => {
-    const [word, forms] = entry.trim().split(':') as [string, string];
-    return forms
-      .trim()
-      .split(/\s+/)
-      .map((form) => [form, word] as const);
+    const [word, ...forms] = entry.match(/\w+/g)!;
+    return forms.map((form) => [form, word!] as const);
   }),
 );

@@ -1,11 +1,11 @@
-/** Dates as people and programs write them, read as moments. What names no zone is taken as UTC. */
+/** Dates as people and programs write them, parsed to epoch milliseconds; in UTC if they name no zone. */
 
 export const MONTHS: readonly string[] = [
   ...['january', 'february', 'march', 'april', 'may', 'june'],
   ...['july', 'august', 'september', 'october', 'november', 'december'],
 ];
 
-/** From 0, by its name or the first three letters or more of it ("sept"). */
+/** The month, from 0, by its name or at least three letters of it ("sept"). */
 export function monthOf(word: string): number | undefined {
   if (word.length < 3) return undefined;
   const lower = word.toLowerCase();
@@ -13,7 +13,7 @@ export function monthOf(word: string): number | undefined {
   return at < 0 ? undefined : at;
 }
 
-/** A day of the calendar; months are counted from 0. */
+/** Months count from 0. */
 export interface CalendarDay {
   readonly year: number;
   readonly month: number;
@@ -22,44 +22,49 @@ export interface CalendarDay {
 
 const MAX_TEXT = 100;
 const MAX_MS = 8.64e15;
-/** Below this a number of ten digits counts seconds: as milliseconds it would lie in 1973 or before. */
+/** A number of ten digits below this is in seconds: in milliseconds it would lie before 1974. */
 const SECONDS_BELOW = 1e11;
 
 const TIME = /(?:^|[\sT,])(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s?([ap])\.?m\b\.?)?/i;
 const HOUR = /(?:^|[\s,])(\d{1,2})\s?([ap])\.?m\b\.?/i;
-/** Right behind a time; with what names it in brackets. */
+/** Directly after a time, optionally with its name in brackets. */
 const ZONE = /^\s?(?:(?:utc|gmt)?([+-])(\d{2}):?(\d{2})?|utc|gmt|z)(?![\p{L}\p{N}])(?:\s?\([\p{L} ]{1,40}\))?/iu;
 const FILLERS = /^(?:on|at|of|the|st|nd|rd|th|t|mon|tues?|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?$/i;
 
 const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
 
-export function isDay({ year, month, day }: CalendarDay): boolean {
-  return year >= 1000 && month >= 0 && month < 12 && day >= 1 && day <= daysIn(year, month);
+export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+export const DAY_MS = 86_400_000;
+
+export function dayAt(ms: number): CalendarDay {
+  const date = new Date(ms);
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth(), day: date.getUTCDate() };
 }
 
-/** A year of two digits is one of 1970 to 2069. */
+export function validDay(found: CalendarDay): CalendarDay | undefined {
+  const { year, month, day } = found;
+  const isValid = year >= 1000 && month >= 0 && month < 12 && day >= 1 && day <= daysIn(year, month);
+  return isValid ? found : undefined;
+}
+
+/** A year of two digits lies in 1970 to 2069. */
 const fullYear = (digits: string): number => {
   const year = Number(digits);
   if (digits.length > 2) return year;
   return year < 70 ? 2000 + year : 1900 + year;
 };
 
-/**
- * Three numbers: with the year first they fall from large to small; else a point or a dash means day before month, and
- * a slash the other way round, unless that is no date.
- */
+/** Year first, or day before month with a point or dash, month before day with a slash; the reverse if that is no date. */
 export function dayOfNumbers(a: string, mark: string, b: string, c: string): CalendarDay | undefined {
-  if (a.length === 4) return checked({ year: Number(a), month: Number(b) - 1, day: Number(c) });
+  if (a.length === 4) return validDay({ year: Number(a), month: Number(b) - 1, day: Number(c) });
   if (a.length > 2 || (c.length !== 4 && c.length !== 2)) return undefined;
   const year = fullYear(c);
-  const dayFirst = checked({ year, month: Number(b) - 1, day: Number(a) });
-  const monthFirst = checked({ year, month: Number(a) - 1, day: Number(b) });
+  const dayFirst = validDay({ year, month: Number(b) - 1, day: Number(a) });
+  const monthFirst = validDay({ year, month: Number(a) - 1, day: Number(b) });
   return mark === '/' ? (monthFirst ?? dayFirst) : (dayFirst ?? monthFirst);
 }
 
-const checked = (found: CalendarDay): CalendarDay | undefined => (isDay(found) ? found : undefined);
-
-/** The date in what is left when time and zone are taken out: nothing may stand beside it but weekdays and the like. */
+/** The date in a text without time and zone; only weekdays and filler words may stand beside it. */
 function dayOf(text: string): CalendarDay | undefined {
   const numbers = /^\D*?(\d{1,4})([-./])(\d{1,2})\2(\d{1,4})(?!\d)/.exec(text);
   if (numbers !== null) {
@@ -74,7 +79,7 @@ function dayOf(text: string): CalendarDay | undefined {
   const [first, second] = digits as [string, string];
   const [year, day] = first.length === 4 ? [first, second] : [second, first];
   if (year.length !== 4 || day.length > 2) return undefined;
-  return checked({ year: Number(year), month: monthOf(named[0]!)!, day: Number(day) });
+  return validDay({ year: Number(year), month: monthOf(named[0]!)!, day: Number(day) });
 }
 
 const isFiller = (text: string): boolean => (text.match(/[\p{L}\p{N}]+/gu) ?? []).every((word) => FILLERS.test(word));
@@ -83,7 +88,7 @@ const isFiller = (text: string): boolean => (text.match(/[\p{L}\p{N}]+/gu) ?? []
 const offsetOf = (zone: RegExpExecArray | null): number =>
   zone?.[1] === undefined ? 0 : (zone[1] === '-' ? -1 : 1) * (Number(zone[2]) * 60 + Number(zone[3] ?? 0));
 
-/** Milliseconds since midnight, undefined where there is no such time of day. */
+/** Milliseconds since midnight; undefined for an impossible time. */
 function timeOf(found: RegExpExecArray | null): number | undefined {
   if (found === null) return 0;
   const [, hours = '0', minutes = '0', seconds = '0', fraction = '', half] = found;
@@ -99,7 +104,7 @@ function timeOf(found: RegExpExecArray | null): number | undefined {
 
 function hourOf(text: string): RegExpExecArray | null {
   const found = HOUR.exec(text);
-  // As a time of hours alone: the parts that are not there are undefined.
+  // In the form of TIME, with undefined minutes, seconds and fraction.
   if (found !== null) found.splice(2, 1, undefined as never, undefined as never, undefined as never, found[2]!);
   return found;
 }
@@ -110,8 +115,8 @@ function ofNumber(value: number): number | undefined {
 }
 
 /**
- * A moment in ms since 1970, of a number (milliseconds, or seconds where ten digits say so) or of a text: ISO 8601,
- * RFC 2822, "8 May 2023, 1:56 pm", "March-15-2024", "29.12.2023, 00:51:12", "12/29/2023". Undefined when it is no date.
+ * Epoch milliseconds of a number (milliseconds, or seconds with ten digits) or a text: ISO 8601, RFC 2822,
+ * "8 May 2023, 1:56 pm", "March-15-2024", "29.12.2023, 00:51:12", "12/29/2023". Undefined if it is no date.
  */
 export function parseDate(value: unknown): number | undefined {
   if (typeof value === 'number') return ofNumber(value);

@@ -1,40 +1,39 @@
-/** What is kept of a text so that it can be found and ranked: its terms, how long it is, and what kind of thing it says. */
+/** The search data of a text: terms, length, and flags for ranking. */
 import { dateWords } from './question-dates.js';
 import { stem } from './stem.js';
 import { analyse, contentWords, wordsOf } from './text-analysis.js';
 
-export interface SearchableText {
+interface SearchableText {
   readonly content: string;
-  /** Which the content begins with, if it has one. */
+  /** The start of the content, if it has a title. */
   readonly title?: string | null;
   readonly speaker?: string | null;
-  /** Of a picture that belongs to it. */
+  /** Of an attached picture. */
   readonly caption?: string | null;
-  /** In ms: when it was said, else when it was stored. */
+  /** When it was said, or stored, in milliseconds. */
   readonly occurred_at?: number | null;
 }
 
-export interface SearchText {
-  /** How often each term occurs. */
+interface SearchText {
   readonly frequencies: ReadonlyMap<string, number>;
-  /** The number of terms, repeated ones each time. */
+  /** The number of terms, with repetitions. */
   readonly length: number;
-  /** Of textFlags. */
+  /** A bit set of textFlags. */
   readonly flags: number;
 }
 
 export const textFlags = {
   SHORT_QUESTION: 1,
-  /** Says when something is. */
+  /** Mentions a time. */
   TEMPORAL: 2,
-  /** Has a word with a capital within a sentence, as places and people have. */
+  /** Has a capitalized word within a sentence, such as a name. */
   NAMED: 4,
-  /** Says how something is to be done from now on. */
+  /** Tells the assistant what to do from now on. */
   INSTRUCTION: 8,
   PREFERENCE: 16,
 } as const;
 
-/** More of one term says nothing more. */
+/** Higher frequencies of a term do not count. */
 export const MAX_FREQUENCY = 15;
 const SHORT_LENGTH = 15;
 
@@ -58,13 +57,13 @@ function flagsOf(content: string, length: number): number {
 
 const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'tool']);
 
-/** Whether what stands for a speaker is a role, and so no name. */
+/** Whether a speaker is a role rather than a name. */
 export const isRole = (speaker: string): boolean => ROLES.has(speaker.toLowerCase());
 
-/** Longer ones say something. */
+/** Maximum length of a text that is searched by its stop words. */
 const MAX_BARE = 200;
 
-/** The words of a text that says nothing else than stop words, such as the name of a band: it is found by those. */
+/** The terms of a text of stop words alone, such as the name of a band. */
 function bareTerms(text: string): string[] {
   if (text === '' || text.length > MAX_BARE) return [];
   const words = wordsOf(text);

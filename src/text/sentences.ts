@@ -1,26 +1,26 @@
-/** Where sentences end, in many scripts. What is no sentence (code, tables, headings) stays whole and says what it is. */
+/** Sentences in many scripts. Other blocks (code, tables, headings) stay whole, with their kind. */
 import { blocksOf } from './text-blocks.js';
 
-export type UnitKind = 'sentence' | 'heading' | 'quote' | 'table' | 'code' | 'fragment';
+type UnitKind = 'sentence' | 'heading' | 'quote' | 'table' | 'code' | 'fragment';
 
-/** A sentence, or what cannot be cut into some. */
+/** A sentence, or a block without sentences. */
 export interface TextUnit {
   readonly kind: UnitKind;
   readonly text: string;
-  /** It is of a list. */
+  /** Whether it is part of a list. */
   readonly item: boolean;
   /** The number of its block in the text. */
   readonly block: number;
-  /** What stands behind the opening fence of code. */
+  /** The info string after the opening fence of code. */
   readonly info?: string;
 }
 
-/** The segmenter takes a time that grows with the square of the text, so it gets little at once. */
+/** Characters per call of the segmenter, whose time grows with the square of the text. */
 const WINDOW = 1000;
-/** What has no end for so long is no sentence: a dump, or a text without any punctuation. */
+/** Longer runs are no sentences: a dump, or text without punctuation. */
 const MAX_SENTENCE = 4000;
 
-/** Made when it is needed: that takes 15 ms, which most starts of the program can do without. */
+/** Created on first use, since that takes 15 ms. */
 let segmenter: Intl.Segmenter | undefined;
 
 export function* unitsOf(text: string): Generator<TextUnit> {
@@ -37,17 +37,17 @@ export function* unitsOf(text: string): Generator<TextUnit> {
   }
 }
 
-/** The sentences of one paragraph, trimmed. Together they are all of it but the white space between them. */
+/** The trimmed sentences of one paragraph; together they are all of it except white space. */
 export function* sentencesOf(paragraph: string): Generator<string> {
   let held = '';
   for (let start = 0; start < paragraph.length; start += WINDOW) {
     const last = start + WINDOW >= paragraph.length;
     const parts = segmentsOf(held + paragraph.slice(start, start + WINDOW));
-    // Where the window ends is no end of a sentence: the last part is looked at again with what follows it.
+    // The end of the window is no end of a sentence: the last part is segmented again with the next window.
     held = last ? '' : (parts.pop() ?? '');
     for (const part of parts) if (part.trim() !== '') yield part.trim();
     if (held.length <= MAX_SENTENCE) continue;
-    // All that follows belongs to it up to the next white space after an end, which is too far away to matter.
+    // Too long for a sentence: ends at the next sentence end followed by white space.
     const end = endOfRun(paragraph, start + WINDOW);
     yield held + paragraph.slice(start + WINDOW, end);
     held = '';
@@ -63,7 +63,7 @@ function endOfRun(paragraph: string, from: number): number {
   return found ? found.index + found[0].length : paragraph.length;
 }
 
-/** An end with something behind it: where there is none, the segmenter need not be asked, which takes 10 µs. */
+/** An end with text behind it; without one the segmenter, which takes 10 µs, is not needed. */
 const INNER_END = /\p{STerm}[\p{Pe}\p{Pf}"']*\s*[^\p{STerm}\p{Pe}\p{Pf}"'\s]/u;
 
 function segmentsOf(text: string): string[] {
@@ -82,32 +82,32 @@ function segmentsOf(text: string): string[] {
   return parts;
 }
 
-/** Written before names and numbers, with a full stop that ends nothing. */
+/** Abbreviations before names and numbers, whose full stop ends no sentence. */
 const BEFORE_MORE = new Set(
   'mr mrs ms mx dr prof st gen sen rep gov capt lt col sgt rev hon fig figs eq sec vol vs cf approx ca e.g i.e z.b d.h u.a bzw sr sra srta mme mlle hr fr nr art abs bd pp ed eds al resp incl excl dept univ inc ltd corp est'.split(
     ' ',
   ),
 );
-/** The same, if a number follows. */
+/** Abbreviations before numbers only. */
 const BEFORE_NUMBER = new Set(
   'no nos jan feb mar apr jun jul aug sep sept oct nov dec p pg ch chap ver v art'.split(' '),
 );
-/** What follows a full stop in capitals (the U.S., at 5 p.m.) and begins a sentence all the same. */
+/** Words that start a sentence even after an abbreviation such as U.S. or p.m. */
 const STARTERS =
   /^["'“‘(]*(?:The|A|An|He|She|It|We|They|I|You|This|That|These|Those|There|In|On|At|But|And|So|My|Our|His|Her|Then|When|If|For|As|After|Before)\b/;
 
-/** "5. März": the full stop makes an ordinal. */
+/** "5. März": an ordinal. */
 const GERMAN_MONTH = /^(?:Jan|Jän|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)/;
 
 const LAST_LENGTH = 60;
 const LAST_WORD = /(?<![^\s("'“‘[])([\p{L}\p{M}\p{N}.&-]+)\.["'”’)\]]*\s+$/u;
 
-/** Whether a sentence ends between the two. */
+/** Whether a sentence ends between two segments. */
 function isEnd(before: string, after: string): boolean {
   const closing = before.trimEnd();
-  // Within an address, a number, a name of a file.
+  // Inside an address, a number or a file name.
   if (closing === before && /[.?!]["')\]]*$/.test(before)) return false;
-  // "1." and "a)" in a running text belong to what they number.
+  // "1." and "a." in running text belong to what they number.
   if (/^[\s("'“]*(?:\d{1,3}|\p{L})\.$/u.test(closing)) return false;
   const word = LAST_WORD.exec(before.slice(-LAST_LENGTH))?.[1];
   if (word === undefined) return true;
@@ -116,7 +116,7 @@ function isEnd(before: string, after: string): boolean {
   if (BEFORE_NUMBER.has(small) && /^\d/.test(after)) return false;
   if (/^\p{Ll}$/u.test(word)) return false;
   if (/^\d{1,2}$/.test(word) && GERMAN_MONTH.test(after)) return false;
-  // The initial of a name, but not "so do I."
+  // An initial, but not "so do I."
   if (/^\p{Lu}$/u.test(word) && word !== 'I') return !/^\p{Lu}/u.test(after);
   if (/^(?:\p{L}\.)+\p{L}$/u.test(word)) return STARTERS.test(after);
   return true;
@@ -125,7 +125,7 @@ function isEnd(before: string, after: string): boolean {
 const LOWER_START = /[.!?]["'”’)\]]*\s+(?=\p{Ll})/gu;
 const NEVER_LAST = new Set([...BEFORE_MORE, ...BEFORE_NUMBER, 'etc', 'usw', 'ecc', 'max', 'min', 'a.m', 'p.m']);
 
-/** The segmenter sees no end where the next word is in lower case, as many write in chats. */
+/** Splits before lower case, which is common in chats and which the segmenter does not do. */
 function lowerCaseStarts(sentence: string): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -136,7 +136,7 @@ function lowerCaseStarts(sentence: string): string[] {
       const word = LAST_WORD.exec(before.slice(-LAST_LENGTH))?.[1]?.toLowerCase();
       if (word === undefined || word.length < 2 || NEVER_LAST.has(word) || /^(?:\p{L}\.)+\p{L}$/u.test(word)) continue;
     }
-    // "Who? me" in quotes and brackets goes on.
+    // After a closing quote or bracket the sentence continues.
     if (/["'”’)\]]/.test(gap)) continue;
     parts.push(before);
     start = index + gap.length;

@@ -1,4 +1,4 @@
-/** The stem of an English word, so that its forms are found as one: Porter's algorithm (1980), and irregular forms by a table. */
+/** Stems of English words: Porter's algorithm (1980), and irregular forms by a table. */
 import { irregularForms } from './irregular-forms.js';
 
 const isVowel = (word: string, at: number): boolean => {
@@ -7,7 +7,7 @@ const isVowel = (word: string, at: number): boolean => {
   return letter === 'y' && at > 0 && !isVowel(word, at - 1);
 };
 
-/** How often a vowel is followed by a consonant in the first `end` letters: Porter's m. */
+/** Porter's m: the number of vowel-consonant sequences in the first `end` letters. */
 function measure(word: string, end: number): number {
   let turns = 0;
   let afterVowel = false;
@@ -28,60 +28,36 @@ function hasVowel(word: string, end: number): boolean {
 const endsDouble = (word: string): boolean =>
   word.length > 1 && word.at(-1) === word.at(-2) && !isVowel(word, word.length - 1);
 
-/** Consonant, vowel, consonant at the end, as in "hop": such a stem had an e. */
+/** Ends with consonant, vowel, consonant, as "hop": such a stem lost an e. */
 function endsShort(word: string, end: number): boolean {
   if (end < 3 || 'wxy'.includes(word[end - 1]!)) return false;
   return !isVowel(word, end - 3) && isVowel(word, end - 2) && !isVowel(word, end - 1);
 }
 
-type Endings = readonly (readonly [ending: string, becomes: string])[];
+type Endings = readonly (readonly [ending: string, replacement: string])[];
 
-/** Longest first, where one ending is the end of another. */
-const step2: Endings = [
-  ['ational', 'ate'],
-  ['tional', 'tion'],
-  ['enci', 'ence'],
-  ['anci', 'ance'],
-  ['izer', 'ize'],
-  ['bli', 'ble'],
-  ['alli', 'al'],
-  ['entli', 'ent'],
-  ['eli', 'e'],
-  ['ousli', 'ous'],
-  ['ization', 'ize'],
-  ['ation', 'ate'],
-  ['ator', 'ate'],
-  ['alism', 'al'],
-  ['iveness', 'ive'],
-  ['fulness', 'ful'],
-  ['ousness', 'ous'],
-  ['aliti', 'al'],
-  ['iviti', 'ive'],
-  ['biliti', 'ble'],
-  ['logi', 'log'],
-];
+const endings = (text: string): Endings =>
+  text
+    .trim()
+    .split(/,\s+/)
+    .map((pair) => pair.split(':') as [string, string]);
 
-const step3: Endings = [
-  ['icate', 'ic'],
-  ['ative', ''],
-  ['alize', 'al'],
-  ['iciti', 'ic'],
-  ['ical', 'ic'],
-  ['ful', ''],
-  ['ness', ''],
-];
-
+/** Longer endings first, where one is the end of another. */
+const step2 = endings(`
+  ational:ate, tional:tion, enci:ence, anci:ance, izer:ize, bli:ble, alli:al, entli:ent, eli:e, ousli:ous, ization:ize,
+  ation:ate, ator:ate, alism:al, iveness:ive, fulness:ful, ousness:ous, aliti:al, iviti:ive, biliti:ble, logi:log`);
+const step3 = endings('icate:ic, ative:, alize:al, iciti:ic, ical:ic, ful:, ness:');
 const step4: Endings = [
   ...['al', 'ance', 'ence', 'er', 'ic', 'able', 'ible', 'ant', 'ement', 'ment', 'ent', 'sion', 'tion', 'ou'],
   ...['ism', 'ate', 'iti', 'ous', 'ive', 'ize'],
 ].map((ending) => [ending, /^[st]ion$/.test(ending) ? ending[0]! : ''] as const);
 
-/** Replaces the first ending that the word has, if what stands before it is long enough. */
+/** Replaces the first matching ending, if the measure of the stem exceeds `above`. */
 function replaceEnding(word: string, endings: Endings, above: number): string {
-  for (const [ending, becomes] of endings) {
+  for (const [ending, replacement] of endings) {
     if (!word.endsWith(ending)) continue;
-    const kept = word.slice(0, word.length - ending.length) + becomes;
-    // In step 4 the s or t of -sion and -tion belongs to the stem that is measured.
+    const kept = word.slice(0, word.length - ending.length) + replacement;
+    // In step 4 the s or t of -sion and -tion belongs to the measured stem.
     const measured = above === 1 ? kept.length : word.length - ending.length;
     return measure(word, measured) > above ? kept : word;
   }
@@ -120,14 +96,14 @@ function porter(word: string): string {
 }
 
 const ENGLISH = /^[a-z]{3,40}$/;
-/** Other words than they would be without their s. */
-const OF_THEIR_OWN = new Set(['news', 'goods', 'customs']);
-/** Better and best are forms of good, but say more than it. */
+/** Not plurals of the word without s. */
+const NOT_PLURALS = new Set(['news', 'goods', 'customs']);
+/** Words whose comparatives differ in meaning: better is more than good. */
 const COMPARED = new Set(['good', 'bad', 'far']);
 
-/** A word in lower case without what number and tense add, and with all that makes it another: "important" is no "import". */
+/** A lower-case word without endings of number and tense; other endings stay: "important" is no "import". */
 export function baseForm(word: string): string {
-  if (!ENGLISH.test(word) || OF_THEIR_OWN.has(word)) return word;
+  if (!ENGLISH.test(word) || NOT_PLURALS.has(word)) return word;
   const regular = irregularForms.get(word) ?? word;
   let kept = withoutTense(withoutPlural(COMPARED.has(regular) ? word : regular));
   if (/[^aeiou]y$/.test(kept)) kept = `${kept.slice(0, -1)}i`;
@@ -135,7 +111,7 @@ export function baseForm(word: string): string {
   return kept.endsWith('ll') && measure(kept, kept.length) > 1 ? kept.slice(0, -1) : kept;
 }
 
-/** Whether a word in lower case has the ending of a past or of an -ing form, or is such a form without one. */
+/** Whether a lower-case word is a past or -ing form, or another irregular form. */
 export const isInflected = (word: string): boolean => /(?:ed|ing)$/.test(word) || irregularForms.has(word);
 
 const CACHED = 20_000;
@@ -143,10 +119,10 @@ const cache = new Map<string, string>();
 
 const MAX_CACHED_LENGTH = 40;
 
-/** A word apart from the text that it was cut from: as a part of that it would keep all of it in memory. */
+/** A copy of a word: a slice would keep its whole text in memory. */
 export const ownCopy = (word: string): string => Buffer.from(word, 'utf16le').toString('utf16le');
 
-/** Of a word in lower case; what is no English word comes back as it is. */
+/** The stem of a lower-case word; a word that is not English stays as it is. */
 export function stem(word: string): string {
   if (word.length > MAX_CACHED_LENGTH) return word;
   const known = cache.get(word);

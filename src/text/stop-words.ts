@@ -1,4 +1,4 @@
-/** English words that say nothing of what a text is about. */
+/** English stop words. */
 const WORDS = `
 a about above after again against all also am an and any are as at be because been before being below between both
 but by can could did do does doing down during each few for from further had has have having he her here hers herself

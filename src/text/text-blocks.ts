@@ -1,30 +1,30 @@
-/** A text as blocks: paragraphs, list items, headings, quotes, tables, and code, as people write them in chats and Markdown. */
+/** Blocks of chat and Markdown text: paragraphs, list items, headings, quotes, tables and code. */
 
-export type BlockKind = 'prose' | 'item' | 'heading' | 'quote' | 'table' | 'code';
+type BlockKind = 'prose' | 'item' | 'heading' | 'quote' | 'table' | 'code';
 
 export interface Block {
   readonly kind: BlockKind;
-  /** Without the marks that make it what it is; of code what is between the fences. */
+  /** Without the marks of its kind; of code, the text between the fences. */
   readonly text: string;
-  /** What stands behind the opening fence. */
+  /** The info string after the opening fence. */
   readonly info?: string;
-  /** The item is one of a numbered list. */
+  /** Whether an item is part of a numbered list. */
   readonly numbered?: boolean;
 }
 
-/** A line that opens or closes a block of code: the marks, and what stands behind them. Behind backticks there are no more. */
+/** A line that opens or closes code: marks and info string, which has no backticks after backticks. */
 export const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
 const HEADING = /^ {0,3}#{1,6}\s+(\S.*)$/;
 const ITEM = /^\s{0,12}(?:[-*+•‣–]|(\d{1,3}|[a-zA-Z])[.)])\s+(\S.*)$/;
 const QUOTE = /^ {0,3}>\s?(.*)$/;
 const RULE = /^ {0,3}(?:[-*_=]\s*){3,}$/;
-/** A shorter line was ended on purpose; a longer one may have been wrapped. */
+/** A shorter line has a deliberate break; a longer one may be wrapped. */
 const WRAPPED_LENGTH = 50;
 const MAX_FENCE = 1000;
 const MAX_JOINED = 100;
 const ENDS_SENTENCE = /[.!?:;。！？…؟۔।॥]["'”’»)\]]*$/u;
 
-/** Lines are read as they are needed, so that the start of a long text costs no more than that of a short one. */
+/** Reads lines lazily, so that the start of a long text is cheap. */
 export function* blocksOf(text: string): Generator<Block> {
   const lines = linesOf(text);
   let open: OpenBlock | undefined;
@@ -52,7 +52,7 @@ interface ReadLine {
   readonly kind: Exclude<BlockKind, 'code'>;
   readonly text: string;
   readonly numbered?: boolean;
-  /** It begins with the mark of its kind. */
+  /** Whether it begins with the mark of its kind. */
   readonly marked: boolean;
 }
 
@@ -69,7 +69,7 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** Undefined for a line that only parts others. */
+/** Undefined for a separator. */
 function readLine(line: string): ReadLine | undefined {
   const trimmed = line.trim();
   if (trimmed === '' || (trimmed.length < 200 && RULE.test(line))) return undefined;
@@ -88,7 +88,7 @@ function joins(open: OpenBlock, read: ReadLine, line: string): boolean {
   if (read.kind === 'quote' || read.kind === 'table') return open.kind === read.kind;
   if (read.marked || (open.kind !== 'prose' && open.kind !== 'item')) return false;
   const before = open.lines.at(-1)!;
-  // Where a sentence ends nothing is cut in two; and a block that goes on for ever would be read before it is used.
+  // A break after a sentence splits nothing, and an endless block would be read completely before its use.
   if (open.lines.length >= MAX_JOINED || ENDS_SENTENCE.test(before)) return false;
   if (open.kind === 'item' && /^\s/.test(line)) return true;
   return before.length >= WRAPPED_LENGTH && !/^\p{Lu}/u.test(read.text);
@@ -99,7 +99,7 @@ function closed({ kind, lines, numbered }: OpenBlock): Block {
   return { kind, text, ...(numbered === undefined ? {} : { numbered }) };
 }
 
-/** A fence that is never closed holds all the rest. */
+/** A fence that is never closed extends to the end. */
 function codeUntil(lines: Generator<string>, fence: string, info: string): Block {
   const code: string[] = [];
   for (let next = lines.next(); !next.done; next = lines.next()) {

@@ -528,7 +528,7 @@ onEveryTarget('what an agent may touch', (test) => {
       await cairn.agents.register({ ...coder, agent_id: 'open' });
       expect(await refusalOf(cairn.keys.create({ agent_id: 'open' }))).toMatchObject({
         code: 'INVALID_INPUT',
-        message: expect.stringContaining('without restriction'),
+        message: expect.stringContaining('is unrestricted'),
       });
       await cairn.keys.create({ agent_id: 'open', access: 'all' });
       await cairn.keys.create({ agent_id: 'open', access: 'own' });

@@ -28,10 +28,7 @@ export function connectionSettings(url: string): pg.ClientConfig {
   } as pg.ClientConfig;
 }
 
-/**
- * For one transaction: no statement timeout, and plans for the actual tenant, since a generic plan may take hours for a
- * large one.
- */
+/** For one transaction: no timeout, and plans for the tenant, since a generic plan may take hours for a large one. */
 export const UNHURRIED = `SELECT set_config('statement_timeout', '0', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
 /** The maximum delay of a timer. */
 export const ANY_TIME_MS = 2 ** 31 - 1;

@@ -36,7 +36,7 @@ export async function migratePostgres(url: string, schema: Schema): Promise<Migr
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await createRole(client);
     await client.query('BEGIN');
-    for (const text of bootstrap.postgres) await client.query(text);
+    for (const text of bootstrap('postgres')) await client.query(text);
     const applied = await client.query<AppliedMigration>(APPLIED);
     const missing = pending(schema, applied.rows, 'postgres');
     for (const migration of missing) {

@@ -1,7 +1,4 @@
-/**
- * pgvector indexes, where the database has the extension: one per large tenant rather than one for all, so that data of
- * other tenants changes no answer.
- */
+/** pgvector indexes, if the extension exists: one per large tenant, so that other tenants' data changes no answer. */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { IndexedVectors, Query, VectorIndexes, VectorSpace, VectorTable } from '../driver.js';
@@ -66,7 +63,12 @@ export class PostgresVectors implements VectorIndexes {
       if (!existing && rows.length >= MAX_INDEXES) return false;
       // An earlier build was interrupted and left an invalid index.
       if (existing) await client.query(`DROP INDEX CONCURRENTLY ${name}`);
-      await client.query(definition(name, table, schema, space));
+      await client.query(
+        `CREATE INDEX CONCURRENTLY ${name} ON ${table.name}
+          USING hnsw ((${table.bits}::bit(${space.dimensions})) ${schema}.bit_hamming_ops)
+          WHERE tenant_id = ${pg.escapeLiteral(space.tenant)} AND model = ${pg.escapeLiteral(space.model)}
+            AND dimensions = ${space.dimensions} AND ${table.bits} IS NOT NULL`,
+      );
       // Without it the planner has no statistics of the index expression.
       await client.query(`ANALYZE ${table.name}`);
       return true;
@@ -91,14 +93,3 @@ const nameOf = (table: VectorTable, space: VectorSpace): string =>
     .update(JSON.stringify([space.tenant, space.model, space.dimensions]))
     .digest('hex')
     .slice(0, 20);
-
-const definition = (
-  name: string,
-  table: VectorTable,
-  schema: string,
-  { tenant, model, dimensions }: VectorSpace,
-): string =>
-  `CREATE INDEX CONCURRENTLY ${name} ON ${table.name}
-    USING hnsw ((${table.bits}::bit(${dimensions})) ${schema}.bit_hamming_ops)
-    WHERE tenant_id = ${pg.escapeLiteral(tenant)} AND model = ${pg.escapeLiteral(model)}
-      AND dimensions = ${dimensions} AND ${table.bits} IS NOT NULL`;

@@ -281,7 +281,7 @@ class SqliteDriver implements Driver {
       }
       await this.#lock();
       try {
-        for (const text of bootstrap.sqlite) this.#writer.exec(text);
+        for (const text of bootstrap('sqlite')) this.#writer.exec(text);
         const applied = this.#writer.all<AppliedMigration>(APPLIED);
         const missing = pending(schema, applied, 'sqlite');
         for (const migration of missing) {

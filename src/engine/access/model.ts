@@ -1,4 +1,4 @@
-/** The memory_access of agents: which types of memory it names, and how far a rule reaches. */
+/** The memory_access of agents: types of memory and scopes of rules. */
 import { z } from 'zod';
 import { refusesNull } from '../contract/lenient-input.js';
 
@@ -10,10 +10,10 @@ export const memoryScope = z.enum(['own', 'own_trajectory', 'all']);
 
 export type MemoryScope = z.output<typeof memoryScope>;
 
-/** Rights are never cleared by null: a slip would open everything. */
+/** Null never means "unrestricted": a slip would grant everything. */
 export const writtenOut = (unrestricted: string) => ({
   error: ({ input }: { readonly input?: unknown }): string | undefined =>
-    input === null ? `must not be null: without restriction is written ${unrestricted}` : undefined,
+    input === null ? `must not be null: to restrict nothing, write ${unrestricted}` : undefined,
 });
 
 export const EVERYTHING = '[{"memory_type": "*", "scope": "all"}]';
@@ -31,19 +31,19 @@ export const memoryAccess = refusesNull(
       { read: rules.optional(), write: rules.optional() },
       writtenOut(`{"read": ${EVERYTHING}, "write": ${EVERYTHING}}`),
     )
-    .describe('What it may read and write; what is absent is not restricted')
+    .describe('What the agent may read and write; an absent member is unrestricted')
     .meta({ id: 'MemoryAccess' }),
 );
 
 export type MemoryAccess = z.output<typeof memoryAccess>;
 
-/** The same rule for every type, for reading and writing. */
+/** One scope for every type, for reading and writing. */
 export const accessTo = (scope: MemoryScope): MemoryAccess => ({
   read: [{ memory_type: '*', scope }],
   write: [{ memory_type: '*', scope }],
 });
 
-/** Rights as they are given with a key: one scope for everything, none at all, or rule by rule. */
+/** Rights given with a key: one scope for everything, none, or rules. */
 export const grantedAccess = refusesNull(
   z
     .union([z.enum(['none', ...memoryScope.options]), memoryAccess], {

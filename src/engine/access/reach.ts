@@ -1,15 +1,12 @@
-/**
- * What an agent reaches of memory, as conditions: the same for lists, which leave out what is beyond, and for one entity.
- * Each is written for the name that its table has in lists.
- */
+/** Reach: the memory that an agent may access, as SQL conditions, the same for lists and single entities. */
 import { type Query, type Sql, sql } from '../../driver/index.js';
 import { SlotRegistry } from '../registry.js';
 import type { Extent } from './rules.js';
 
-/** Of one type of memory; where an agent reaches all of it, there is none. */
+/** The reach in one type of memory; absent if the agent reaches all of it. */
 export interface Reach {
   readonly extent: Extent;
-  /** Of artifacts and notes, where it is not all: how far the agent reads turns. What sums up turns is reached no further. */
+  /** For artifacts and notes: the extent of turns, if not all. Summaries of turns are reached no further than turns. */
   readonly turns?: Exclude<Extent, 'all'> | undefined;
   readonly agent_id: string;
   readonly current_trajectory_id: string | null;
@@ -20,7 +17,7 @@ export const EVERYTHING = sql`1 = 1`;
 
 export type Worker = Pick<Reach, 'agent_id' | 'current_trajectory_id'>;
 
-/** Whether a trajectory is an agent's own, or the one that it works in. Trajectories belong to memory, which fills this. */
+/** The condition that an agent owns or works in a trajectory. Filled by memory, which has the trajectories. */
 export const ownership = new SlotRegistry<'trajectory', (worker: Worker, trajectory: Sql) => Sql>('ownership', [
   'trajectory',
 ]);
@@ -32,15 +29,13 @@ export function within(reach: Reach, owner: Sql, trajectory: Sql): Sql {
   return sql`(${owner} = ${reach.agent_id} OR ${ownership.get('trajectory')(reach, trajectory)})`;
 }
 
-/** What an agent may read of containers: for those who reach anything in them. Absent where Turns are open to it. */
-export interface ContainerReach {
-  readonly agent_id: string;
-  readonly current_trajectory_id: string | null;
+/** The reach in containers, which an agent may read if it reaches anything in them. Absent if it reaches all turns. */
+export interface ContainerReach extends Worker {
   readonly turns: Reach;
   readonly artifacts: Reach;
   readonly notes: Reach;
   readonly executions: Reach;
-  /** Whether a rule of any type reaches the trajectory that the agent works in. */
+  /** Whether a rule of any type reaches the agent's current trajectory. */
   readonly follows_trajectory: boolean;
 }
 
@@ -62,7 +57,7 @@ const reachedBy = [
 export type ReachedBy = (typeof reachedBy)[number];
 export type ContainerId = 'trajectory_id' | 'scope_id';
 
-/** For each id by which an operation names memory: a statement that selects whether it is `reached`. */
+/** For each id that operations name: a statement that selects whether it is `reached`. */
 type Finder<R> = (id: string, reach: R) => Sql;
 export const reachFinders = new SlotRegistry<ReachedBy, Finder<Reach>>('reach', reachedBy);
 export const containerFinders = new SlotRegistry<ContainerId, Finder<ContainerReach>>('readable container', [
@@ -70,19 +65,15 @@ export const containerFinders = new SlotRegistry<ContainerId, Finder<ContainerRe
   'scope_id',
 ]);
 
-/** Whether a trajectory or scope may be read; undefined where there is none. */
-export async function isReadableContainer(
-  query: Query,
-  by: ContainerId,
-  id: string,
-  reach: ContainerReach,
-): Promise<boolean | undefined> {
-  const row = await query.get<{ reached: number }>(containerFinders.get(by)(id, reach));
-  return row && row.reached === 1;
-}
+/** Whether a trajectory or scope may be read; undefined if it does not exist. */
+export const isReadableContainer = (query: Query, by: ContainerId, id: string, reach: ContainerReach) =>
+  isReached(query, containerFinders.get(by)(id, reach));
 
-/** Whether one entity is within reach; undefined where there is no such entity. */
-export async function isWithin(query: Query, by: ReachedBy, id: string, reach: Reach): Promise<boolean | undefined> {
-  const row = await query.get<{ reached: number }>(reachFinders.get(by)(id, reach));
+/** Whether an entity is within reach; undefined if it does not exist. */
+export const isWithin = (query: Query, by: ReachedBy, id: string, reach: Reach) =>
+  isReached(query, reachFinders.get(by)(id, reach));
+
+async function isReached(query: Query, statement: Sql): Promise<boolean | undefined> {
+  const row = await query.get<{ reached: number }>(statement);
   return row && row.reached === 1;
 }

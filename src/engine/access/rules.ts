@@ -1,7 +1,7 @@
 /** The rules of memory_access: how much of a type of memory an agent may read or write. */
 import { type MemoryAccess, type MemoryScope, type MemoryType, memoryType } from './model.js';
 
-/** How far a rule goes, from nothing to everything. Each includes those before it. */
+/** The width of a rule; each includes the ones before it. */
 export type Extent = 'none' | MemoryScope;
 
 const EXTENTS: readonly Extent[] = ['none', 'own', 'own_trajectory', 'all'];
@@ -12,7 +12,7 @@ export const widest = (extents: readonly Extent[]): Extent => EXTENTS[Math.max(0
 export const narrowest = (extents: readonly Extent[]): Extent =>
   EXTENTS[Math.min(EXTENTS.length - 1, ...extents.map(widthOf))]!;
 
-/** Where nothing is said all is allowed; an empty list allows nothing; of several rules for a type the widest counts. */
+/** No list allows everything, an empty list nothing; of several rules for a type the widest counts. */
 export function extentOf(
   access: MemoryAccess | null,
   memory_type: Exclude<MemoryType, '*'>,
@@ -31,7 +31,7 @@ export const isUnrestricted = (access: MemoryAccess): boolean =>
 
 const TYPES = memoryType.options.filter((type) => type !== '*');
 
-/** What both allow: an agent that another makes is given no more than that other has. */
+/** The intersection: an agent gives another agent no more rights than it has. */
 export function commonAccess(one: MemoryAccess | null, other: MemoryAccess | null): MemoryAccess | null {
   if (one === null || other === null) return one ?? other;
   const common = (need: 'read' | 'write') => {
@@ -45,7 +45,7 @@ export function commonAccess(one: MemoryAccess | null, other: MemoryAccess | nul
   return { ...(read && { read }), ...(write && { write }) };
 }
 
-/** Of cards. Those that hold the content of a turn, an artifact or a note are no wider open than these are. */
+/** Cards that hold the content of a turn, artifact or note are no more accessible than those. */
 export interface CardExtents {
   readonly loose: Extent;
   readonly held: Extent;
@@ -57,7 +57,7 @@ export function cardExtents(access: MemoryAccess | null, need: 'read' | 'write')
   return { loose, held: narrowest([loose, ...others]) };
 }
 
-/** A card belongs to its author; in no trajectory can another reach it. */
+/** A card belongs to its author; no trajectory gives others access to it. */
 export function reachesCard(
   { loose, held }: CardExtents,
   agent_id: string,
@@ -69,4 +69,11 @@ export function reachesCard(
 
 export interface CardReach extends CardExtents {
   readonly agent_id: string;
+}
+
+/** The agent of a call, if its memory_access is restricted. */
+export interface ActingAgent {
+  readonly agent_id: string;
+  readonly current_trajectory_id: string | null;
+  readonly memory_access: MemoryAccess;
 }

@@ -1,14 +1,13 @@
-/** What every use case is given: the store it works on, and who calls. */
-import { type Driver, QUEUE_BYTES } from '../../driver/index.js';
-import type { ActingAgent } from '../access/acting-agent.js';
+/** The call that every use case is given: the store, the caller and the options. */
+import { type Driver, QUEUE_BYTES, type Tx } from '../../driver/index.js';
+import type { ActingAgent } from '../access/rules.js';
 import type { CallOptions } from '../contract/call-options.js';
 import type { Wakes } from '../leases/wakes.js';
 import type { Erasures } from '../lifetimes/running-erasures.js';
 import type { StreamHub } from '../reads/stream-hub.js';
 import type { StoreMeta } from '../writes/tenants.js';
 import type { Caller } from './caller.js';
-import type { CallsUnderWay } from './open-calls.js';
-import type { WrittenTenants } from './written-tenants.js';
+import type { CallsUnderWay, WrittenTenants } from './open-calls.js';
 
 export interface Limits {
   /** Largest card or packet, as canonical JSON. */
@@ -37,11 +36,11 @@ export interface Runtime {
   readonly calls: CallsUnderWay;
   readonly written: WrittenTenants;
   readonly erasures: Erasures;
-  /** What modules add of their own: see RuntimePart. */
+  /** Parts of other modules: see RuntimePart. */
   readonly parts: Map<object, unknown>;
 }
 
-/** A part of the runtime that a module adds when a store is opened, and finds again through any call. */
+/** A part of the runtime that a module adds when a store opens, and finds through any call. */
 export class RuntimePart<T> {
   readonly #what: string;
 
@@ -54,7 +53,7 @@ export class RuntimePart<T> {
     return part;
   }
 
-  /** Undefined where the store was opened without it. */
+  /** Undefined if the store was opened without it. */
   find({ parts }: Pick<Runtime, 'parts'>): T | undefined {
     return parts.get(this) as T | undefined;
   }
@@ -66,7 +65,7 @@ export class RuntimePart<T> {
   }
 }
 
-/** An agent_turn, and the epoch in which the caller holds it. */
+/** An agent_turn and the epoch in which the caller holds it. */
 export interface TurnGuard {
   readonly agent_turn_id: string;
   readonly turn_epoch: number;
@@ -79,10 +78,17 @@ export interface Call extends Runtime {
   readonly caller: Caller;
   readonly tenant: string;
   readonly options: CallOptions;
-  /** The agent_turn that the call is made in, by its guard: a write is refused unless it is still held so. */
+  /** The agent_turn of the call: a write is refused unless the caller still holds it in this epoch. */
   readonly turn?: TurnGuard | undefined;
-  /** The agent that a key without one acts for. */
+  /** The agent for which a key without an agent acts. */
   readonly for_agent?: string | undefined;
-  /** The agent that it is made as, if that was given a part of memory only. */
+  /** The calling agent, if its memory_access is restricted. */
   readonly acting?: ActingAgent | undefined;
+}
+
+/** A call inside one transaction, with the time that counts in it. */
+export interface Work {
+  readonly call: Call;
+  readonly tx: Tx;
+  readonly now: number;
 }

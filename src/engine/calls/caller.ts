@@ -1,11 +1,10 @@
-/** Who is calling: what a key says, or the open default on loopback. */
+/** The caller: tenant, agent and role of its key, or the open default on loopback. */
 import { z } from 'zod';
 
 export const keyRole = z.enum(['admin', 'write', 'read']);
 
 export type KeyRole = z.output<typeof keyRole>;
 
-/** Who is calling: what a key says, or the open default on loopback. */
 export const caller = z
   .object({ tenant_id: z.string(), agent_id: z.string().nullable(), role: keyRole, key_id: z.string().nullable() })
   .meta({ id: 'Caller' });

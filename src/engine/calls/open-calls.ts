@@ -1,7 +1,7 @@
-/** Calls under way, so that closing a store can wait for them. */
+/** Open calls, for which closing a store waits, and the tenants that calls have written to. */
 import { CairnError } from '../../kernel/index.js';
 
-/** For good: whoever tries again, as after other errors of this code, tries in vain. */
+/** `closed` tells the client not to retry, as it would after other errors of this code. */
 export const storeClosed = (): CairnError => new CairnError('SHUTTING_DOWN', 'the store is closed', { closed: true });
 
 export class CallsUnderWay {
@@ -19,9 +19,24 @@ export class CallsUnderWay {
     }
   }
 
-  /** Takes nothing new; resolves when what is under way has ended. */
+  /** Refuses new calls; resolves when all open ones have ended. */
   async drain(): Promise<void> {
     this.#closing = true;
     if (this.#count > 0) await new Promise<void>((resolve) => (this.#wake = resolve));
+  }
+}
+
+/** The tenants that this process has written to since the last `take`. */
+export class WrittenTenants {
+  #tenants = new Set<string>();
+
+  add(tenant: string): void {
+    this.#tenants.add(tenant);
+  }
+
+  take(): readonly string[] {
+    const taken = [...this.#tenants];
+    this.#tenants.clear();
+    return taken;
   }
 }

@@ -1,13 +1,13 @@
-/** What a caller may give with any call, besides its input. */
+/** Options of any call, besides its input. */
 export interface CallOptions {
-  /** Makes the call safe to repeat for 24 hours: the same key with the same input is done once. */
+  /** Makes the call safe to repeat for 24 hours: the same key with the same input runs once. */
   idempotency_key?: string;
-  /** `<agent_turn_id>:<turn_epoch>`: the call is made as that agent, and refused unless that turn is still held so. */
+  /** `<agent_turn_id>:<turn_epoch>`: acts as that agent, and is refused unless the turn is still held in that epoch. */
   agent_turn?: string;
-  /** `<lock_id>:<fencing_token>`: a write is refused unless that lock is still held so. */
+  /** `<lock_id>:<fencing_token>`: a write is refused unless the lock is still held with that token. */
   fencing_token?: string;
-  /** Ends waiting: a stream stops, a call over HTTP is abandoned. */
+  /** Stops a stream or a wait; abandons a call over HTTP. */
   signal?: AbortSignal;
-  /** The input is given away: the caller will not change it, so it is not copied, and a large one is read in steps. */
+  /** The caller hands the input over and will not change it: it is not copied, and a large one is read in steps. */
   owned?: boolean;
 }

@@ -1,20 +1,20 @@
-/** The JSON Schema of an input, as it is really taken: with null wherever null is read. */
+/** The JSON Schema of an input as it is accepted, with null wherever null is read as absence. */
 import { z } from 'zod';
 import { isPatch, nullIsAbsence } from './lenient-input.js';
 import { clearsByNull, type Operation } from './operation.js';
 
-/** Notes on an object which of its members also take null, until the whole schema is there. */
+/** Marks the nullable members of an object until the whole schema exists. */
 const MARK = 'x-nullable-members';
 
 type Part = Record<string, unknown>;
 
 const NULL = { type: 'null' };
 
-/** What narrows a schema: without any of it, all values fit. */
-const NARROWS = ['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf', 'not'];
+/** Keywords that restrict a schema; without any of them, all values match. */
+const RESTRICTIONS = ['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf', 'not'];
 
 export const takesNull = (part: Part): boolean =>
-  !NARROWS.some((key) => key in part) ||
+  !RESTRICTIONS.some((key) => key in part) ||
   [part.type].flat().includes('null') ||
   (Array.isArray(part.enum) && part.enum.includes(null)) ||
   (Array.isArray(part.anyOf) && part.anyOf.some((one: Part) => takesNull(one)));
@@ -34,7 +34,7 @@ function withNulls(part: unknown): unknown {
   return { ...rest, properties };
 }
 
-/** With `patch`, null clears members of the outermost object, and only where they say so themselves. */
+/** With `patch`, null clears a member of the outermost object, if that member accepts it. */
 export function inputSchema(schema: z.ZodType, patch = false): Part {
   const marked = z.toJSONSchema(schema, {
     io: 'input',

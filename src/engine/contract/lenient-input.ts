@@ -1,13 +1,14 @@
-/** Reads an input as the clients of the seeds send it: null for what is absent, closed enumerations in any case. */
+/** Lenient reading of an input, before its schema checks it: null as absence, enumerations in any case. */
 import { z } from 'zod';
+import { isObject } from '../../kernel/index.js';
 
-/** Gives a value as its schema spells it; the same object where nothing is to be done. */
+/** Returns the value as its schema spells it; the same object if nothing changes. */
 type Reader = (value: unknown) => unknown;
 
-/** Schemas whose null is never read as absence: leaving rights open must be written out. */
+/** Schemas whose null is never read as absence: unrestricted rights must be explicit. */
 const neverNull = new WeakSet<z.ZodType>();
 
-/** Refuses null for an optional member on create, where it otherwise means absence. */
+/** Refuses null for an optional member, where it otherwise means absence. */
 export function refusesNull<T extends z.ZodType>(schema: T): T {
   neverNull.add(schema);
   return schema;
@@ -15,7 +16,7 @@ export function refusesNull<T extends z.ZodType>(schema: T): T {
 
 const patches = new WeakSet<z.ZodType>();
 
-/** Marks the body of a PATCH inside another input, such as a batch: there null clears a member. */
+/** Marks the body of a PATCH inside another input, such as a batch, where null clears a member. */
 export function asPatch<T extends z.ZodType>(schema: T): T {
   patches.add(schema);
   return schema;
@@ -23,20 +24,20 @@ export function asPatch<T extends z.ZodType>(schema: T): T {
 
 const readLike = new WeakMap<object, z.ZodType>();
 
-/** Reads what a schema leaves unchecked by another one. What is frozen was read before, and may be large. */
+/** Reads an unchecked value by another schema. A frozen value was read before, and may be large. */
 export function readsLike<T extends z.ZodType>(schema: T, other: z.ZodType): T {
   readLike.set(schema, other);
   return schema;
 }
 
-/** A member of a PATCH that null sets back to what it is on create when absent. */
+/** A member of a PATCH that null resets to its default at creation. */
 export const clearable = <T extends z.ZodType>(schema: T, cleared: z.output<T> | undefined) =>
   schema
     .nullish()
     .transform((value) => (value === null ? cleared : value) as z.output<T> | undefined)
     .optional();
 
-/** A closed enumeration that typed callers, too, may spell in any case: people write both `user` and `User`. */
+/** An enumeration that typed callers may spell in any case, too: both `user` and `User` are common. */
 export const inAnyCase = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values) as unknown as z.ZodType<T[number], string>;
 
@@ -47,14 +48,14 @@ const defOf = (schema: AnySchema): Def => schema._zod.def as Def;
 
 const WRAPPERS = new Set(['optional', 'nullable', 'default', 'prefault', 'nonoptional', 'readonly', 'catch']);
 
-/** What is read before a function makes something else of it; undefined where the function comes first. */
+/** The input side of a pipe; undefined if a transform comes first. */
 function inputOf(def: Def): AnySchema | undefined {
   if (def.type !== 'pipe') return undefined;
   const first = def.in as AnySchema;
   return defOf(first).type === 'transform' ? undefined : first;
 }
 
-/** A schema without what says that it may be absent or null. */
+/** A schema without its optional and nullable wrappers. */
 function coreOf(schema: AnySchema): AnySchema {
   const def = defOf(schema);
   const inner = WRAPPERS.has(def.type) ? (def.innerType as AnySchema) : inputOf(def);
@@ -63,18 +64,15 @@ function coreOf(schema: AnySchema): AnySchema {
 
 const acceptsNull = (schema: AnySchema): boolean => z.safeParse(schema, null).success;
 
-/** Whether a member's null is read as absence. The caller's own JSON may be null: there it is a value. */
+/** Whether null of a member is read as absence. Free JSON may be null as a value. */
 export function nullIsAbsence(member: AnySchema): boolean {
   if (member._zod.optin !== 'optional') return false;
   const core = coreOf(member);
   return !neverNull.has(core as z.ZodType) && !acceptsNull(core);
 }
 
-/** Whether null clears members of this object rather than leaving them out. */
+/** Whether null clears members of this object instead of meaning absence. */
 export const isPatch = (schema: AnySchema): boolean => patches.has(schema as z.ZodType);
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function objectReader(shape: Readonly<Record<string, AnySchema>>, patch: boolean): Reader | undefined {
   const members = Object.entries(shape).flatMap(([name, member]) => {
@@ -114,7 +112,7 @@ function arrayReader(element: AnySchema): Reader | undefined {
   };
 }
 
-/** The spelling of the schema, for a text that differs from it in nothing but case. */
+/** Replaces a text by the schema's spelling if only the case differs. */
 function spellingReader(values: readonly unknown[]): Reader | undefined {
   const texts = values.filter((value): value is string => typeof value === 'string');
   if (texts.every((text) => text.toLowerCase() === text.toUpperCase())) return undefined;
@@ -124,7 +122,7 @@ function spellingReader(values: readonly unknown[]): Reader | undefined {
     typeof value !== 'string' || known.has(value) ? value : (spellings.get(value.toLowerCase()) ?? value);
 }
 
-/** Each alternative may read a value in its own way: the first that then takes it counts. */
+/** The first alternative that accepts the value as read by itself counts. */
 function unionReader(options: readonly AnySchema[]): Reader | undefined {
   const readers = options.flatMap((option) => {
     const read = readerOf(option);
@@ -140,7 +138,7 @@ function unionReader(options: readonly AnySchema[]): Reader | undefined {
   };
 }
 
-/** The alternative that the discriminator names reads the value, whatever else is wrong with it. */
+/** The alternative that the discriminator names reads the value, valid or not. */
 function taggedReader(tag: string, options: readonly AnySchema[]): Reader {
   const tagged = options.map((option) => ({
     readTag: readerOf((defOf(option).shape as Record<string, AnySchema>)[tag]!) ?? ((value: unknown) => value),
@@ -176,7 +174,7 @@ function makeReader(schema: AnySchema): Reader | undefined {
         ? taggedReader(def.discriminator, def.options as AnySchema[])
         : unionReader(def.options as AnySchema[]);
     case 'lazy':
-      // Recursive: made when the first value comes, or making it would not end.
+      // Created with the first value: a recursive schema would never end.
       return (value) => readerOf((def.getter as () => AnySchema)())?.(value) ?? value;
     case 'pipe': {
       const first = inputOf(def);
@@ -187,28 +185,23 @@ function makeReader(schema: AnySchema): Reader | undefined {
   }
 }
 
-const readers = new WeakMap<AnySchema, Reader | null>();
+type Readers = WeakMap<AnySchema, Reader | null>;
 
-function readerOf(schema: AnySchema): Reader | undefined {
-  const known = readers.get(schema);
-  if (known !== undefined) return known ?? undefined;
-  const made = makeReader(schema);
-  readers.set(schema, made ?? null);
-  return made;
+const readers: Readers = new WeakMap();
+const patchReaders: Readers = new WeakMap();
+
+function cached(cache: Readers, schema: AnySchema, make: () => Reader | undefined): Reader | undefined {
+  if (!cache.has(schema)) cache.set(schema, make() ?? null);
+  return cache.get(schema) ?? undefined;
 }
 
-const patchReaders = new WeakMap<z.ZodObject, Reader | null>();
+const readerOf = (schema: AnySchema): Reader | undefined => cached(readers, schema, () => makeReader(schema));
 
-function patchReaderOf(schema: z.ZodObject): Reader | undefined {
-  const known = patchReaders.get(schema);
-  if (known !== undefined) return known ?? undefined;
-  const made = objectReader(schema.shape as Record<string, AnySchema>, true);
-  patchReaders.set(schema, made ?? null);
-  return made;
-}
-
-/** The value as the schema is to check it. With `patch`, null stays where it clears a member of the outermost object. */
+/** The value as the schema is to check it. With `patch`, null stays if it clears a member of the outermost object. */
 export function readLeniently(schema: z.ZodType, value: unknown, patch = false): unknown {
-  const read = patch && schema instanceof z.ZodObject ? patchReaderOf(schema as z.ZodObject) : readerOf(schema);
+  const read =
+    patch && schema instanceof z.ZodObject
+      ? cached(patchReaders, schema, () => objectReader(schema.shape as Record<string, AnySchema>, true))
+      : readerOf(schema);
   return read ? read(value) : value;
 }

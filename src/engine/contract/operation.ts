@@ -1,4 +1,4 @@
-/** What an operation is: one entry of the table from which routes, OpenAPI, client, CLI and the Api type are made. */
+/** An operation: one entry of the table from which routes, OpenAPI, client, CLI and the Api type are made. */
 import type { z } from 'zod';
 import { parseAs } from '../../kernel/index.js';
 import { readLeniently } from './lenient-input.js';
@@ -9,78 +9,76 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   readonly method: Method;
-  /** With `{placeholders}`, which are members of the input; `{project_id}` is the caller's tenant. */
+  /** With `{placeholders}` for members of the input; `{project_id}` is the caller's tenant. */
   readonly path: string;
-  /** Further paths that lead to it, with the same placeholders; one with another method has that before it. Clients use `path`. */
+  /** Further paths with the same placeholders, such as `/a/{id}` or `PUT /a/{id}`. Clients use `path`. */
   readonly also?: readonly string[];
   /** A strict object. Placeholders go into the path, the rest into the query (GET, DELETE) or the body. */
   readonly input: I;
   readonly output: O;
   readonly access: Access;
-  /** What it reads and writes, by which an agent's rights are checked. Mandatory: an operation without it does not compile. */
+  /** What it reads and writes, for the check of an agent's rights. Mandatory by type. */
   readonly touches: Touches;
-  /** The packet_type of the event that a change appends; null for what changes nothing. */
+  /** The packet_type of its event; null for a read. */
   readonly event: string | null;
   readonly summary: string;
-  /** Of the answer; 200 unless given. 204 answers have no body. */
+  /** HTTP status (default: 200). 204 has no body. */
   readonly status?: number;
-  /** Its body carries a whole state, and may be larger than others. */
+  /** The body carries a whole state and has a higher limit. */
   readonly large?: true;
-  /** May take as long as its input says, and ends early when the caller has gone. */
+  /** Waits as long as its input says; ends early if the caller disconnects. */
   readonly waits?: true;
-  /** A stream answers with one output after another, over server-sent events; `frames` says how they look there. */
+  /** Returns many outputs, over server-sent events in the form of `frames`. */
   readonly stream?: true;
   readonly frames?: Frames;
-  /** The tool that it is to a model, over MCP; absent for what models are not offered. */
+  /** The MCP tool for models; absent if models are not offered the operation. */
   readonly mcp?: Tool<O>;
-  /** An input that works, for the reference page and the generated tests. Ids in it need not exist. */
+  /** A valid input, for the reference page and generated tests. Its ids need not exist. */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-/** An operation as a tool: all else that is told of it (description, schemas, hints) follows from its entry. */
+/** An operation as a tool; description, schemas and hints follow from its entry. */
 export interface Tool<O extends z.ZodType = z.ZodType> {
-  /** What models call it: unique among tools. */
+  /** The unique name of the tool. */
   readonly tool: string;
-  /** When to use it, in a sentence or two. Stands behind the summary. */
+  /** When to use it, in a sentence or two after the summary. */
   readonly use: string;
-  /** Members of the input that say where the caller works: the server's settings fill in those that a model leaves out. */
+  /** Members of the input that locate the caller's work: settings of the server are their defaults. */
   readonly place?: readonly string[];
-  /** Members of the input that a model need not think of, and what they are then. */
+  /** Defaults of members of the input for models. */
   readonly unless_given?: Readonly<Record<string, unknown>>;
-  /** The answer as a model reads it best; an outline of all its members unless given. */
+  /** The answer as text for a model (default: an outline of all members). */
   text?(answer: z.output<O>): string;
 }
 
-/** An item of a stream: what it is called on the wire, and what it carries besides its token. */
+/** An item of a stream on the wire, besides its token. */
 export interface Frame {
   readonly event: string;
   readonly data: unknown;
 }
 
-/** How the items of a stream travel, both ways. A heartbeat carries nothing but its token. */
+/** Converts items of a stream to frames and back. A heartbeat carries only its token. */
 export interface Frames {
-  /** Null for a heartbeat. Every item has a token, by which the stream is resumed. */
+  /** Null for a heartbeat. */
   readonly toFrame: (item: unknown) => Frame | null;
   readonly toItem: (token: string, frame: Frame | null) => unknown;
 }
 
-/** What else of an entry has a type of its own: whether it streams, and its example, which tests build on. */
+/** Members that keep their exact types, besides the schemas: tests build on the example. */
 interface Exact {
   readonly stream?: true;
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-/** Keeps the exact types of an entry, each schema once: declarations repeat what is inferred twice. */
+/** Keeps the exact types of an entry, each schema once, since declarations repeat an inferred type. */
 export const operation = <I extends z.ZodObject, O extends z.ZodType, const X extends Exact>(
   entry: Operation<I, O> & X,
 ): Operation<I, O> & { [K in keyof X & keyof Exact]: X[K] } => entry;
 
-/** Every way that leads to an operation, the one that clients use first. */
-export const waysTo = ({
-  method,
-  path,
-  also = [],
-}: Pick<Operation, 'method' | 'path' | 'also'>): readonly { method: Method; path: string }[] => [
+type Route = Pick<Operation, 'method' | 'path'>;
+
+/** All routes of an operation; clients use the first. */
+export const waysTo = ({ method, path, also = [] }: Route & Pick<Operation, 'also'>): readonly Route[] => [
   { method, path },
   ...also.map((way) => {
     const [first, second] = way.split(' ');
@@ -88,23 +86,20 @@ export const waysTo = ({
   }),
 ];
 
-/** The names between braces in a path, but for project_id. */
-export function pathParameters(path: string): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!).filter((name) => name !== 'project_id');
-}
+/** The placeholders of a path, except project_id. */
+export const pathParameters = (path: string): string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!).filter((name) => name !== 'project_id');
 
-/** Where the members of an input that are not in the path travel. */
-export function restGoesTo(method: Method): 'query' | 'body' {
-  return method === 'GET' || method === 'DELETE' ? 'query' : 'body';
-}
+/** Where the members of an input travel that are not in the path. */
+export const restGoesTo = (method: Method): 'query' | 'body' =>
+  method === 'GET' || method === 'DELETE' ? 'query' : 'body';
 
-/** Whether the path names the tenant as its project. */
 export const namesProject = (path: string): boolean => path.includes('{project_id}');
 
-/** Whether null in the input clears a member, rather than leaving it out. */
+/** Whether null in the input clears a member instead of meaning absence. */
 export const clearsByNull = ({ method }: Pick<Operation, 'method'>): boolean => method === 'PATCH';
 
-/** The input of a call, read and checked by its entry: the one edge that every way to Cairn goes through. */
+/** Reads and checks the input of a call. Every call passes here, by whatever transport. */
 export const readInput = (operation: Operation & { readonly name: string }, input: unknown) =>
   parseAs(operation.input, readLeniently(operation.input, input, clearsByNull(operation)), operation.name) as Record<
     string,

@@ -1,60 +1,47 @@
-/** What an operation touches, declared with it: by this an agent's rights are checked, in one place for all operations. */
+/** What an operation touches, declared in its entry: the one basis for checks of an agent's rights. */
 import type { MemoryType } from '../access/model.js';
+import type { ReachedBy } from '../access/reach.js';
 
-/** The types that a rule of memory_access names one by one. */
 export type MemoryKind = Exclude<MemoryType, '*'>;
-/** The nouns whose access follows from the types of memory: containers from Turns, an edge from its participants. */
+/** Nouns whose access is derived: containers from Turns, edges from their participants. */
 export type DerivedKind = 'Trajectory' | 'Scope' | 'Edge';
 export type Need = 'read' | 'write';
 
-/** By which id of the input the owner is found: its own, or that of what it belongs to. */
-export type OwnerId =
-  | 'artifact_id'
-  | 'note_id'
-  | 'card_id'
-  | 'packet_id'
-  | 'execution_id'
-  | 'checkpoint_id'
-  | 'manifest_id'
-  | 'turn_id'
-  | 'job_id'
-  | 'policy_id'
-  | 'scope_id'
-  | 'trajectory_id';
+/** The id in the input by which the owner is found: of the entity, or of its container. */
+export type OwnerId = ReachedBy | 'card_id';
 
-/** A member that names where something is put. A thread is a place where it is a trajectory; other threads are free. */
+/** A member that names the container of a new entity. A thread is one if it is a trajectory; other threads are free. */
 export type PlaceMember = 'trajectory_id' | 'scope_id' | 'thread_id';
 
 export interface MemoryUse {
   readonly type: MemoryKind | DerivedKind;
   readonly need: Need;
   /**
-   * An id: what it names must be within reach; nothing is checked where it is absent. listed: the answer leaves out what
-   * is beyond reach. named: the use case checks what the input names, where it looks it up. made: the caller owns what is
-   * made, in a place that must be within reach. items: each item of a batch is checked as if it came alone. tenant: the
-   * whole tenant is touched, which takes the scope `all`.
+   * An id: its entity must be within reach, if the id is given. listed: the answer omits entities beyond reach. named: the
+   * use case checks the entities that the input names. made: the caller owns the new entity, whose container must be
+   * within reach. items: each item of a batch is checked alone. tenant: the whole tenant, which takes the scope `all`.
    */
   readonly by: OwnerId | 'listed' | 'named' | 'made' | 'items' | 'tenant';
-  /** The member of the input that has the id, if it is called otherwise. */
+  /** The member of the input with the id, if its name differs. */
   readonly member?: string;
-  /** For `made`: the members that name the place. */
+  /** For `made`: the members that name the container. */
   readonly places?: readonly PlaceMember[];
-  /** The use counts only where this member of the input is one of these. */
+  /** The use counts only if this member of the input has one of these values. */
   readonly where?: { readonly member: string; readonly is: readonly unknown[] };
 }
 
 /**
- * For what memory_access does not decide:
- * - self: who the caller is, and registering it. All that an agent without a registration may call.
- * - directory: every agent sees who is there; an agent changes itself, and never its own rights.
- * - parties: the agents that it is between, whatever their memory_access, or a worker could not work.
- * - box: the owner of the box, and those it was granted to.
- * - recipe: every agent sees name and description; its creator sees and changes the rest.
- * - tenant_key: takes a key without an agent.
+ * Access beyond memory_access:
+ * - self: identity and registration of the caller; the only calls of an unregistered agent.
+ * - directory: every agent sees all agents; an agent changes itself, but never its own rights.
+ * - parties: the agents involved, whatever their memory_access, or a worker could not work.
+ * - box: the owner of the box and its grantees.
+ * - recipe: every agent sees name and description; the creator sees and changes the rest.
+ * - tenant_key: needs a key without an agent.
  */
-export type AccessRule = 'self' | 'directory' | 'parties' | 'box' | 'recipe' | 'tenant_key';
+type AccessRule = 'self' | 'directory' | 'parties' | 'box' | 'recipe' | 'tenant_key';
 
-/** What an agent's rights are checked against: a rule, uses of memory, or both. */
+/** A rule, uses of memory, or both. */
 export type Touches = AccessRule | readonly [AccessRule | MemoryUse, ...MemoryUse[]];
 
 export const usesOf = (touches: Touches): readonly MemoryUse[] =>
@@ -65,37 +52,20 @@ export const ruleOf = (touches: Touches): AccessRule | undefined => {
   return typeof first === 'string' ? first : undefined;
 };
 
-export const reads = (type: MemoryUse['type'], by: MemoryUse['by'], member?: string): MemoryUse => ({
-  type,
-  need: 'read',
-  by,
-  ...(member === undefined ? {} : { member }),
-});
+export const reads = (type: MemoryUse['type'], by: MemoryUse['by'], member?: string): MemoryUse =>
+  member === undefined ? { type, need: 'read', by } : { type, need: 'read', by, member };
 
-export const writes = (type: MemoryUse['type'], by: MemoryUse['by'], member?: string): MemoryUse => ({
-  ...reads(type, by, member),
-  need: 'write',
-});
+export const writes = (...of: Parameters<typeof reads>): MemoryUse => ({ ...reads(...of), need: 'write' });
 
-export const makes = (type: MemoryKind, ...places: PlaceMember[]): MemoryUse => ({
-  type,
-  need: 'write',
-  by: 'made',
-  places,
-});
+export const makes = (type: MemoryKind, ...places: PlaceMember[]): MemoryUse => ({ ...writes(type, 'made'), places });
 
-/** Of an input that says what is made. */
+/** A use that depends on a member of the input. */
 export const where = (use: MemoryUse, member: string, ...is: unknown[]): MemoryUse => ({
   ...use,
   where: { member, is },
 });
 
-/** Whatever can be found: of each type what the caller reaches. */
-export const readsAnything: readonly [MemoryUse, ...MemoryUse[]] = [
-  reads('Turn', 'listed'),
-  reads('Artifact', 'listed'),
-  reads('Note', 'listed'),
-  reads('Card', 'listed'),
-  reads('Packet', 'listed'),
-  reads('Checkpoint', 'listed'),
-];
+/** A search: of each type, what the caller reaches. */
+export const readsAnything = (['Turn', 'Artifact', 'Note', 'Card', 'Packet', 'Checkpoint'] as const).map((type) =>
+  reads(type, 'listed'),
+) as [MemoryUse, ...MemoryUse[]];

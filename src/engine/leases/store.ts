@@ -1,24 +1,21 @@
-/**
- * leases: whatever is held or awaited for a time. One row a subject; its token rises with every new holder. A lease is
- * over when its time is, whether or not somebody has noticed: whoever looks at one compares expires_at.
- */
+/** leases: one row per subject. A lease is over at `expires_at`, noticed or not: every reader compares the time. */
 import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export const leaseKinds = [
-  /** An agent being online: the holder is the agent. */
+  /** Presence of an agent, its holder. */
   'agent',
   /** A worker's hold on an agent_turn; token is its turn_epoch. */
   'agent_turn',
-  /** When an agent_turn, batch, delegation or handoff is overdue. */
+  /** The time when an agent_turn, batch, delegation or handoff is overdue. */
   'deadline',
   'batch',
   'delegation',
   'handoff',
-  /** A job that is done by its holder, or is to be begun. */
+  /** A job, running or due to start. */
   'job',
   /** A lock, held or waited for; the subject is the lock_id. */
   'lock',
-  /** A message handed to a reader; the subject is `<mailbox> <seq>`. */
+  /** A delivered message; the subject is `<mailbox> <seq>`. */
   'message',
 ] as const;
 export type LeaseKind = (typeof leaseKinds)[number];
@@ -31,7 +28,7 @@ export interface Lease {
   readonly expires_at: number;
 }
 
-/** Puts a lease in the place of whatever there was; the caller holds the row of the subject. */
+/** Inserts or replaces a lease; the caller has locked the row of the subject. */
 export function putLease(tx: Tx, lease: Lease): Promise<void> {
   return tx.send(
     sql`INSERT INTO leases (tenant_id, kind, subject_id, holder, token, expires_at)
@@ -41,7 +38,7 @@ export function putLease(tx: Tx, lease: Lease): Promise<void> {
   );
 }
 
-/** Gives a lease longer, if it is still this one and not over. */
+/** Extends a lease, if it has the same token and is not over. */
 export async function renewLease(
   tx: Tx,
   lease: Pick<Lease, 'kind' | 'subject_id' | 'token' | 'expires_at'>,
@@ -66,30 +63,30 @@ export function findLease(query: Query, kind: LeaseKind, subject_id: string): Pr
   );
 }
 
-/** The lease as it stands in this transaction, if it is still the same and over: somebody may have renewed it. */
+/** The current lease, if it has the same token and is still over: it may have been renewed. */
 export async function stillOver(tx: Tx, lease: Lease, now: number): Promise<Lease | undefined> {
   const current = await findLease(tx, lease.kind, lease.subject_id);
   return current && current.token === lease.token && current.expires_at <= now ? current : undefined;
 }
 
-/** What is over, the oldest first; behind one of them. */
+/** Expired leases, the oldest first, after a given one. */
 export function dueLeases(
   query: Query,
   now: number,
   limit: number,
   after?: Pick<Lease, 'expires_at' | 'kind' | 'subject_id'>,
 ): Promise<Lease[]> {
-  const behind = after
+  const afterLast = after
     ? sql` AND (expires_at, kind, subject_id) > (${after.expires_at}, ${after.kind}, ${after.subject_id})`
     : sql``;
   return query.all<Lease>(
     sql`SELECT kind, subject_id, holder, token, expires_at FROM leases
-        WHERE tenant_id = ${TENANT} AND expires_at <= ${now}${behind} ORDER BY expires_at, kind, subject_id
+        WHERE tenant_id = ${TENANT} AND expires_at <= ${now}${afterLast} ORDER BY expires_at, kind, subject_id
         LIMIT ${limit}`,
   );
 }
 
-/** When the next lease of a tenant is over. */
+/** When the next lease of a tenant expires. */
 export async function nextDue(query: Query): Promise<number | undefined> {
   const row = await query.get<{ expires_at: number }>(
     sql`SELECT expires_at FROM leases WHERE tenant_id = ${TENANT} ORDER BY expires_at LIMIT 1`,

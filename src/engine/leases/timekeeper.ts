@@ -1,15 +1,24 @@
 /**
- * Notices leases that are over, in the background: so that the next in line has a lock, another worker takes an
- * agent_turn over and what is overdue ends, also when nobody asks. Whoever asks before notices by itself.
+ * Handles expired leases in the background, so that a lock passes to the next waiter, another worker takes over an
+ * agent_turn and overdue work ends even if nobody asks. Readers notice an expired lease themselves.
  */
 import type { Driver } from '../../driver/index.js';
-import type { Call, Runtime } from '../calls/call.js';
+import type { Call, Runtime, Work } from '../calls/call.js';
+import { SlotRegistry } from '../registry.js';
 import { listTenants } from '../writes/tenants.js';
-import { expiries } from './expiries.js';
-import { dueLeases, type Lease, nextDue } from './store.js';
+import { dueLeases, type Lease, type LeaseKind, leaseKinds, nextDue } from './store.js';
+
+/**
+ * What to do when a lease expires, by its kind; filled by the modules that hold such leases. Each runs in a transaction,
+ * locks the subject first, and checks the lease again, since it may have been renewed.
+ */
+export const expiries = new SlotRegistry<LeaseKind, (work: Work, lease: Lease) => Promise<void>>(
+  'lease expiry',
+  leaseKinds,
+);
 
 const TICK_MS = 500;
-/** How often tenants are looked at in which this process has written nothing: another that died may have left leases. */
+/** How often all tenants are checked, since another process may have died with leases. */
 const ROUND_MS = 5000;
 const BATCH = 64;
 
@@ -36,16 +45,15 @@ export class Timekeeper {
   async #work(): Promise<void> {
     const { driver } = this.#runtime;
     const everyone = performance.now() - this.#lastRound >= ROUND_MS;
-    // Where something was written there may be a lease that ends before the next one known.
-    const written = this.#runtime.written.take();
-    for (const tenant of written) await this.#note(driver, tenant);
+    // A write may have added a lease that expires before the next known one.
+    for (const tenant of this.#runtime.written.take()) await this.#note(driver, tenant);
     const tenants = everyone
       ? (await listTenants(driver.at(''))).map(({ tenant_id }) => tenant_id)
       : [...this.#next].filter(([, due]) => due <= driver.now()).map(([tenant]) => tenant);
     if (everyone) this.#lastRound = performance.now();
     for (const tenant of tenants) {
       if (this.#stopped) return;
-      // Whatever fails, a database that is away say, is found again in the next round.
+      // The next round retries after a failure, such as an unreachable database.
       await expireDue(systemCall(this.#runtime, tenant), () => this.#stopped).catch(() => undefined);
       await this.#note(driver, tenant);
     }
@@ -64,10 +72,10 @@ export class Timekeeper {
   }
 }
 
-/** Cairn itself, acting in a tenant. */
+/** A call by Cairn itself in a tenant. */
 export const systemCall = (runtime: Runtime, tenant: string): Call => ({
   ...runtime,
-  // Whoever's call it comes from: neither the rights nor the guard of that one count.
+  // Neither the rights nor the guard of the call that it derives from apply.
   acting: undefined,
   for_agent: undefined,
   turn: undefined,
@@ -77,31 +85,28 @@ export const systemCall = (runtime: Runtime, tenant: string): Call => ({
   options: {},
 });
 
-/** Ends what is over of the caller's tenant, and says in how many milliseconds the next lease will be. */
+/** Handles expired leases of the tenant, and returns the milliseconds until the next one expires. */
 export async function noticeDue(call: Call): Promise<number | undefined> {
   const { driver, tenant } = call;
   for (let attempt = 0; ; attempt++) {
     const due = await nextDue(driver.at(tenant));
     if (due === undefined) return undefined;
     const left = due - driver.now();
-    // What cannot be ended, such as by a database that is full, must not be tried again and again.
+    // Once only: a failure, such as a full disk, must not cause a busy loop.
     if (left > 0 || attempt > 0) return Math.max(left, RETRY_MS);
     await expireDue(systemCall(call, tenant));
   }
 }
 const RETRY_MS = 100;
 
-/**
- * Ends the leases of a tenant that are over, each looked at once, so that one that stays as it is keeps none of the
- * others; says how many.
- */
+/** Handles all expired leases of a tenant once, so that one that fails does not block the others; returns their count. */
 export async function expireDue(call: Call, isStopped: () => boolean = () => false): Promise<number> {
   const { driver, tenant } = call;
   const now = driver.now();
   let total = 0;
   for (let last: Lease | undefined; ; ) {
     const due = await dueLeases(driver.at(tenant), now, BATCH, last);
-    // Together they share commits. Those that fail are left to the next round.
+    // Concurrent writes share commits. The next round retries failures.
     const outcomes = await Promise.allSettled(
       due.map((lease) =>
         driver.write(tenant, (tx) => expiries.get(lease.kind)({ call, tx, now: driver.now() }, lease)),

@@ -1,32 +1,29 @@
-/** Wakes those who wait for a key, when a write told it, here or on another server. */
+/** Wakes waiters for a key after a write that named it, here or on another server. */
 import type { Driver } from '../../driver/index.js';
 import { CairnError } from '../../kernel/index.js';
 
 const MAX_WAITERS = 10_000;
-/** A timer takes no more. */
-const LONGEST_MS = 2 ** 31 - 1;
+/** The maximum delay of a timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export interface Waiter {
-  /**
-   * Resolves when one of the keys was told, or some may have been missed, since it last resolved (at first, since
-   * joining); when the time is over, the signal is given, or the store closes. One wait at a time.
-   */
+interface Waiter {
+  /** Resolves after a wake since it last resolved or joined, on timeout, on abort, or when the store closes. */
   wait(timeout_ms: number, signal?: AbortSignal): Promise<void>;
   leave(): void;
 }
 
-interface Place {
+interface Entry {
   readonly tenant: string;
-  /** Heard since the last wait, so that a wake between a look and a wait is not missed. */
-  told: boolean;
+  /** Woken since the last wait, so that a wake between a read and a wait is not missed. */
+  woken: boolean;
   resume: () => void;
 }
 
 export class Wakes {
   readonly #driver: Driver;
-  readonly #places = new Set<Place>();
+  readonly #entries = new Set<Entry>();
   /** By tenant and key. */
-  readonly #byKey = new Map<string, Set<Place>>();
+  readonly #byKey = new Map<string, Set<Entry>>();
   #stopListening: (() => void) | undefined;
   #closed = false;
 
@@ -35,87 +32,91 @@ export class Wakes {
   }
 
   get waiters(): number {
-    return this.#places.size;
+    return this.#entries.size;
   }
 
-  /** True once the store is closing: nobody waits any longer. */
+  /** True once the store is closing: waits end. */
   get closed(): boolean {
     return this.#closed;
   }
 
   close(): void {
     this.#closed = true;
-    for (const place of this.#places) place.resume();
+    for (const entry of this.#entries) entry.resume();
     this.#stopListening?.();
     this.#stopListening = undefined;
   }
 
-  /** The database is listened to only while someone waits. */
+  /** Listens to the database only while someone waits. */
   join(tenant: string, keys: readonly string[]): Waiter {
-    if (this.#places.size >= MAX_WAITERS) {
-      throw new CairnError('OVERLOADED', `${MAX_WAITERS} calls wait already: try again later`);
-    }
-    const place: Place = { tenant, told: false, resume: () => undefined };
+    if (this.#entries.size >= MAX_WAITERS)
+      throw new CairnError('OVERLOADED', `${MAX_WAITERS} calls are already waiting: try again later`);
+    const entry: Entry = { tenant, woken: false, resume: () => undefined };
     const names = keys.map((key) => nameOf(tenant, key));
-    this.#places.add(place);
+    this.#entries.add(entry);
     for (const name of names) {
-      const places = this.#byKey.get(name);
-      if (places) places.add(place);
-      else this.#byKey.set(name, new Set([place]));
+      const entries = this.#byKey.get(name);
+      if (entries) entries.add(entry);
+      else this.#byKey.set(name, new Set([entry]));
     }
     if (!this.#closed) this.#stopListening ??= this.#driver.onWake((tenant, key) => this.#heard(tenant, key));
     return {
-      wait: (timeout_ms, signal) => this.#wait(place, timeout_ms, signal),
-      leave: () => this.#leave(place, names),
+      wait: (timeout_ms, signal) => this.#wait(entry, timeout_ms, signal),
+      leave: () => this.#leave(entry, names),
     };
   }
 
-  #leave(place: Place, names: readonly string[]): void {
-    this.#places.delete(place);
-    place.resume();
+  #leave(entry: Entry, names: readonly string[]): void {
+    this.#entries.delete(entry);
+    entry.resume();
     for (const name of names) {
-      const places = this.#byKey.get(name);
-      places?.delete(place);
-      if (places?.size === 0) this.#byKey.delete(name);
+      const entries = this.#byKey.get(name);
+      entries?.delete(entry);
+      if (entries?.size === 0) this.#byKey.delete(name);
     }
-    if (this.#places.size > 0) return;
+    if (this.#entries.size > 0) return;
     this.#stopListening?.();
     this.#stopListening = undefined;
   }
 
   #heard(tenant: string | undefined, key: string | undefined): void {
     if (tenant !== undefined && key !== undefined) {
-      for (const place of this.#byKey.get(nameOf(tenant, key)) ?? []) tell(place);
+      for (const entry of this.#byKey.get(nameOf(tenant, key)) ?? []) wake(entry);
       return;
     }
-    for (const place of this.#places) if (tenant === undefined || place.tenant === tenant) tell(place);
+    for (const entry of this.#entries) if (tenant === undefined || entry.tenant === tenant) wake(entry);
   }
 
-  async #wait(place: Place, timeout_ms: number, signal: AbortSignal | undefined): Promise<void> {
-    const over = place.told || this.#closed || signal?.aborted || !this.#places.has(place);
-    if (!over) await resumed(place, timeout_ms, signal);
-    place.told = false;
+  async #wait(entry: Entry, timeout_ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const over = entry.woken || this.#closed || signal?.aborted || !this.#entries.has(entry);
+    if (!over) await untilResumed(timeout_ms, signal, (resume) => (entry.resume = resume));
+    entry.resume = () => undefined;
+    entry.woken = false;
   }
 }
 
-/** No tenant has a blank in its name. */
+/** Unique, since no tenant has a space in its name. */
 const nameOf = (tenant: string, key: string): string => `${tenant} ${key}`;
 
-function tell(place: Place): void {
-  place.told = true;
-  place.resume();
+function wake(entry: Entry): void {
+  entry.woken = true;
+  entry.resume();
 }
 
-function resumed(place: Place, timeout_ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Resolves when the function given to `start` is called, on timeout, or on abort. */
+export function untilResumed(
+  timeout_ms: number,
+  signal: AbortSignal | undefined,
+  start: (resume: () => void) => void,
+): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', done);
-      place.resume = () => undefined;
       resolve();
     };
-    const timer = setTimeout(done, Math.min(Math.max(0, timeout_ms), LONGEST_MS));
+    const timer = setTimeout(done, Math.min(Math.max(0, timeout_ms), MAX_TIMER_MS));
     signal?.addEventListener('abort', done, { once: true });
-    place.resume = done;
+    start(done);
   });
 }

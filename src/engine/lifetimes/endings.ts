@@ -1,39 +1,32 @@
-/**
- * endings: what has ended, in one row however much it held, and how far the erasure after it has come.
- * A card, box or version says in held_by what holds it; once that is among the endings, it can no longer be read.
- */
+/** endings: ended holders and the progress of erasure. Content whose `held_by` names an ended holder is unreadable. */
 import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export const scopeHolder = (scope_id: string): string => `scope:${scope_id}`;
 export const sessionHolder = (trajectory_id: string): string => `session:${trajectory_id}`;
 export const trajectoryHolder = (trajectory_id: string): string => `trajectory:${trajectory_id}`;
 export const checkpointHolder = (box_id: string): string => `checkpoint:${box_id}`;
-/** Of the box with what was packed when a trajectory was handed over. */
+/** Of the box with the context that was packed for a handoff. */
 export const handoffHolder = (box_id: string): string => `handoff:${box_id}`;
 export const executionHolder = (execution_id: string): string => `execution:${execution_id}`;
-/** Not a holder but work of the same kind: what the checkpoints that were pruned shared with none that stayed. */
+/** Not a holder but the same kind of work: content of pruned checkpoints that no remaining one shares. */
 export const pruneHolder = (execution_id: string): string => `pruned:${execution_id}`;
-/** The context, output or record of an agent_turn, with the cards that were made for it. Ends with its trajectory. */
+/** The context, output or record box of an agent_turn and its cards. Ends with the trajectory. */
 export const turnBoxHolder = (box_id: string): string => `agent_turn:${box_id}`;
-/** Whether a box, held by this, is one of an agent_turn. */
 export const isOfTurn = (held_by: string | null): boolean => held_by?.startsWith('agent_turn:') ?? false;
-/** The same for a box under the name b. */
+/** As a condition on a box `b`. */
 export const OF_TURN: Sql = sql`SUBSTR(b.held_by, 1, 11) = 'agent_turn:'`;
 export const noteHolder = (note_id: string): string => `note:${note_id}`;
 
-/** When what holds a card (under the name c) ended; null as long as it has not. */
+/** When the holder of a card `c`, a box `b` or a version `v` ended; null if it has not. */
 export const CARD_ENDED: Sql = sql`(SELECT x.ended_at FROM endings x WHERE x.tenant_id = c.tenant_id AND x.holder = c.held_by)`;
-/** The same for a box under the name b. */
 export const BOX_ENDED: Sql = sql`(SELECT x.ended_at FROM endings x WHERE x.tenant_id = b.tenant_id AND x.holder = b.held_by)`;
-/** The same for a version of an artifact or note under the name v. */
 export const VERSION_ENDED: Sql = sql`(SELECT x.ended_at FROM endings x WHERE x.tenant_id = v.tenant_id AND x.holder = v.held_by)`;
 
 export interface Ending {
   readonly holder: string;
   readonly ended_at: number;
-  /** The trajectory that it happened in. */
   readonly thread_id: string | null;
-  /** Whose cards are to be erased, besides the versions that the holder holds. */
+  /** The box whose cards are erased, besides the versions of the holder. */
   readonly box_id: string | null;
 }
 
@@ -46,18 +39,17 @@ export interface EndingRow extends Ending {
 }
 
 export async function addEndings(tx: Tx, endings: readonly Ending[]): Promise<void> {
-  for (const { holder, ended_at, thread_id, box_id } of endings) {
+  for (const { holder, ended_at, thread_id, box_id } of endings)
     await tx.send(
       sql`INSERT INTO endings (tenant_id, holder, ended_at, thread_id, box_id, position, erased, kept, versions)
           VALUES (${TENANT}, ${holder}, ${ended_at}, ${thread_id}, ${box_id}, 0, 0, 0, 0)
           ON CONFLICT (tenant_id, holder) DO NOTHING`,
     );
-  }
 }
 
 /**
- * Ends once more what can end several times. Its position says how often: it has no box to be somewhere in. What was
- * erased is counted anew, unless the erasure before is still under way and told nothing yet.
+ * Ends a holder that can end several times; without a box, its position counts how often. `versions` starts again at 0,
+ * unless the previous erasure is still running and has not been reported.
  */
 export async function reopenEnding(tx: Tx, ending: Pick<Ending, 'holder' | 'ended_at' | 'thread_id'>): Promise<void> {
   await tx.send(
@@ -69,7 +61,7 @@ export async function reopenEnding(tx: Tx, ending: Pick<Ending, 'holder' | 'ende
   );
 }
 
-/** Has an ending erased once more from its start: what kept some of it is gone. */
+/** Restarts an erasure after a pin that kept some of the content was released. */
 export function eraseAgain(tx: Tx, holder: string): Promise<void> {
   return tx.send(
     sql`UPDATE endings SET position = 0, erased = 0, kept = 0, done_at = NULL
@@ -77,25 +69,19 @@ export function eraseAgain(tx: Tx, holder: string): Promise<void> {
   );
 }
 
-export function findEnding(query: Query, holder: string): Promise<EndingRow | undefined> {
-  return query.get<EndingRow>(
-    sql`SELECT holder, ended_at, thread_id, box_id, position, erased, kept, versions, done_at FROM endings
-        WHERE tenant_id = ${TENANT} AND holder = ${holder}`,
-  );
-}
+const COLUMNS = sql`holder, ended_at, thread_id, box_id, position, erased, kept, versions, done_at`;
 
-/** Endings whose content is still to be erased, the oldest first. */
-export function endingsUnderWay(query: Query, limit: number): Promise<EndingRow[]> {
-  return query.all<EndingRow>(
-    sql`SELECT holder, ended_at, thread_id, box_id, position, erased, kept, versions, done_at FROM endings
+export const findEnding = (query: Query, holder: string): Promise<EndingRow | undefined> =>
+  query.get(sql`SELECT ${COLUMNS} FROM endings WHERE tenant_id = ${TENANT} AND holder = ${holder}`);
+
+/** Endings with unfinished erasure, the oldest first. */
+export const endingsUnderWay = (query: Query, limit: number): Promise<EndingRow[]> =>
+  query.all(
+    sql`SELECT ${COLUMNS} FROM endings
         WHERE tenant_id = ${TENANT} AND done_at IS NULL ORDER BY ended_at, holder LIMIT ${limit}`,
   );
-}
 
-/**
- * Notes how far an erasure has come from a position. False when another server was faster and has noted some of it: so
- * nothing is counted twice, though their batches are not alike.
- */
+/** Stores progress from a position. False if another server has stored some of it, so that nothing is counted twice. */
 export async function noteProgress(
   tx: Tx,
   holder: string,
@@ -109,14 +95,13 @@ export async function noteProgress(
   return changed > 0;
 }
 
-/** Counts versions that were erased. */
 export async function noteVersions(tx: Tx, holder: string, count: number): Promise<void> {
   await tx.send(
     sql`UPDATE endings SET versions = versions + ${count} WHERE tenant_id = ${TENANT} AND holder = ${holder}`,
   );
 }
 
-/** Whether it was not noted before. With a position, only if it is still there. */
+/** Marks an erasure as done; false if it was, or if its position is not the given one. */
 export async function noteDone(tx: Tx, holder: string, now: number, position?: number): Promise<boolean> {
   const still = position === undefined ? sql`` : sql`AND position = ${position}`;
   const changed = await tx.run(

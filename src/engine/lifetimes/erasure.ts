@@ -1,21 +1,41 @@
 /**
- * Erases what has ended: the turns of closed scopes, what replaced checkpoints kept, the artifacts of removed
- * trajectories. In small batches beside live traffic; how far it came is stored, so that it goes on after a crash.
+ * Erases ended content: turns of closed scopes, content of replaced checkpoints, artifacts of deleted trajectories. In
+ * small batches beside live traffic; progress is stored, so that erasure continues after a crash.
  */
+import type { JsonObject } from '../../kernel/contract.js';
 import type { Call } from '../calls/call.js';
+import { Registry, SlotRegistry } from '../registry.js';
 import { event } from '../writes/change.js';
 import { type EndingRow, endingsUnderWay, findEnding, noteDone } from './endings.js';
-import { contentErasers, type Eraser, type HolderEraser, holderErasers } from './erasers.js';
 
-/** Starts erasing what these holders held, and leaves what fails to the next sweep. */
+/** Returns the position reached in the holder's box, if it has one; undefined if the store is closing. */
+type Eraser = (call: Call, ending: EndingRow) => Promise<{ readonly reached?: number } | undefined>;
+
+/** A special eraser for some kinds of holders. */
+interface HolderEraser {
+  /** Prefixes of the holders, before the colon. */
+  readonly kinds: readonly string[];
+  readonly erase: Eraser;
+  /** Facts for the event of the erasure. */
+  readonly facts: (ending: EndingRow) => JsonObject;
+}
+
+export const holderErasers = new Registry<HolderEraser>();
+
+/** Erasers for all other holders, in the order of erasure. */
+export const contentErasers = new SlotRegistry<'box' | 'versions' | 'contexts' | 'edges', Eraser>('content eraser', [
+  'box',
+  'versions',
+  'contexts',
+  'edges',
+]);
+
+/** Starts erasing the content of these holders; the next sweep continues after a failure. */
 export function startErasure(call: Call, holders: readonly string[]): void {
   call.erasures.start(() => eraseHolders(call, holders));
 }
 
-/**
- * Waits for the erasure of what these holders held. If it fails or the store is about to close, it is stored as
- * unfinished: what ended has ended all the same.
- */
+/** Waits for the erasure. After a failure it stays stored as unfinished: the content is unreadable all the same. */
 export const waitForErasure = (call: Call, holders: readonly string[]): Promise<void> =>
   eraseHolders(call, holders).catch(() => undefined);
 
@@ -23,19 +43,19 @@ async function eraseHolders(call: Call, holders: readonly string[]): Promise<voi
   for (const holder of holders) await call.erasures.once(`${call.tenant} ${holder}`, () => eraseOne(call, holder));
 }
 
-/** How many endings are gone on with at a time; the next sweep finds the rest. */
-const ENDINGS = 1000;
+/** Maximum number of endings per sweep. */
+const SWEPT_ENDINGS = 1000;
 
-/** Goes on with whatever was left, by this process or another. */
+/** Continues all unfinished erasures, of this process or another. */
 export async function eraseAll(call: Call): Promise<void> {
-  const under_way = await endingsUnderWay(call.driver.at(call.tenant), ENDINGS);
+  const under_way = await endingsUnderWay(call.driver.at(call.tenant), SWEPT_ENDINGS);
   for (const { holder } of under_way) {
     if (call.erasures.stopping) return;
     await eraseHolders(call, [holder]);
   }
 }
 
-/** What ended once more while it was erased is erased once more. */
+/** Repeats if the holder ended again during its erasure. */
 async function eraseOne(call: Call, holder: string): Promise<void> {
   const { driver, tenant } = call;
   for (;;) {
@@ -44,7 +64,7 @@ async function eraseOne(call: Call, holder: string): Promise<void> {
   }
 }
 
-/** Erases what a holder held that has no way of its own: undefined when the store is about to close. */
+/** The eraser for holders without a special one. */
 const eraseContent: Eraser = async (call, ending) => {
   let reached: number | undefined;
   for (const [, erase] of contentErasers) {
@@ -61,7 +81,7 @@ const anyHolder: HolderEraser = {
   facts: ({ erased, kept, versions }) => ({ cards_erased: erased, cards_kept: kept, versions_erased: versions }),
 };
 
-/** False when it could not go on to the end. */
+/** False if it could not finish. */
 async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
   const { driver, tenant } = call;
   const { holder } = ending;
@@ -71,17 +91,16 @@ async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
   if (!done) return false;
   const after = (await findEnding(driver.at(tenant), holder))!;
   const any = after.erased + after.versions > 0;
-  // Only now is it gone: from the file by the overwriting, and from its log by this. Closing and deleting overwrite more
-  // than cards, such as the state of a checkpoint; a session that held nothing leaves nothing.
+  // Removes the overwritten content from the database's log too. Except for an empty session: other endings overwrite
+  // more than cards and versions, such as the state of a checkpoint.
   if ((any || kind !== 'session') && !(await driver.scrub())) return false;
   await driver.write(tenant, async (tx) => {
     const now = driver.now();
-    // What kept some of it may have let go meanwhile, and have it begin anew: then it is not done.
+    // A pin may have been released meanwhile, which restarts the erasure.
     if (!(await noteDone(tx, holder, now, done.reached))) return;
-    // That something ended was told when it did; here is told what was erased of it, if anything was.
     if (any)
       tx.journal(
-        event({ call, now }, 'cairn.lifetime.erased', { type: kind, id: id }, eraser.facts(after), after.thread_id),
+        event({ call, now }, 'cairn.lifetime.erased', { type: kind, id }, eraser.facts(after), after.thread_id),
       );
   });
   return true;

@@ -1,32 +1,22 @@
-/** How long content lives: the forms in which a lifetime is given, and what it ends with. */
+/** Lifetimes: the accepted forms of a TTL, and what a lifetime ends with. */
 import { z } from 'zod';
 
 /** A hundred years. */
-export const MAX_DURATION_MS = 3_153_600_000_000;
+const MAX_DURATION_MS = 3_153_600_000_000;
 
-export const TTL_FORMS = `must be Persistent, Permanent, Session, Scope, Ephemeral, ShortTerm, MediumTerm, LongTerm, Duration(ms) or {"Duration": ms}, with ms from 1 to ${MAX_DURATION_MS}`;
+const TTL_FORMS = `must be Persistent, Permanent, Session, Scope, Ephemeral, ShortTerm, MediumTerm, LongTerm, Duration(ms) or {"Duration": ms}, with ms from 1 to ${MAX_DURATION_MS}`;
 
-export const TTL_NAMES = [
-  'Persistent',
-  'Permanent',
-  'Session',
-  'Scope',
-  'Ephemeral',
-  'ShortTerm',
-  'MediumTerm',
-  'LongTerm',
-];
+export const TTL_NAMES = 'Persistent Permanent Session Scope Ephemeral ShortTerm MediumTerm LongTerm'.split(' ');
 
-export const DURATION_TEXT = /^Duration\(([1-9]\d{0,12})\)$/i;
+const DURATION_TEXT = /^Duration\(([1-9]\d{0,12})\)$/i;
 
-/** A name as seed 004 spells it, whatever its case. */
-export const spelledTtl = (text: string): string =>
+/** The canonical spelling of a name in any case. */
+const spelledTtl = (text: string): string =>
   text.replace(DURATION_TEXT, 'Duration($1)').replace(/^[a-z]+$/i, (given) => {
     const known = TTL_NAMES.find((name) => name.toLowerCase() === given.toLowerCase());
     return known ?? given;
   });
 
-/** Every form that the lifetime of an artifact or note is given in. */
 export const ttl = z
   .union(
     [
@@ -49,7 +39,7 @@ export const ttl = z
 
 export type Ttl = z.output<typeof ttl>;
 
-/** What a lifetime ends with: nothing, the trajectory, the scope, or a moment. */
+/** What ends a lifetime: nothing, the trajectory, the scope, or a time. */
 export const lifetimeClass = z.enum(['Persistent', 'Session', 'Scope', 'Duration']);
 
 export type LifetimeClass = z.output<typeof lifetimeClass>;

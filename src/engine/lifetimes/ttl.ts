@@ -1,4 +1,4 @@
-/** How long a card, artifact or note lives: every form that is taken, as what it ends with and when. */
+/** The lifetime of a card, artifact or note: from a TTL to its class and expiry. */
 import { invalid, toMs } from '../../kernel/index.js';
 import type { LifetimeClass, Ttl } from './model.js';
 
@@ -6,7 +6,7 @@ const HOUR_MS = 60 * 60 * 1000;
 
 export interface Lifetime {
   readonly lifetime: LifetimeClass;
-  /** Of the class Duration alone. */
+  /** Only of class Duration. */
   readonly expires_at: number | null;
 }
 
@@ -24,35 +24,28 @@ const terms: Readonly<Record<string, number>> = {
   LongTerm: 7 * 24 * HOUR_MS,
 };
 
-/** The milliseconds of a form that names a time; the schema has seen that it is one. */
+/** The milliseconds of a TTL that names a duration. */
 function durationOf(ttl: Ttl): number {
   if (typeof ttl === 'object') return ttl.Duration;
   return terms[ttl] ?? Number(/^Duration\((\d+)\)$/.exec(ttl)![1]);
 }
 
-/** How far the clocks of two stores may be apart, when one takes over what the other gave a lifetime to. */
-const CLOCKS_APART_MS = 60 * 1000;
+/** Tolerance between the clocks of two stores, for content that moves between them. */
+const CLOCK_SKEW_MS = 60 * 1000;
 
-/**
- * When something expires that has both a duration and a moment, as what was read and is posted back: at that moment. It
- * must come no later than the duration from now, or the two are about different things.
- */
+/** The expiry of content posted back with both a duration and `expires_at`, which must not be later than the duration. */
 export function agreedExpiry(expires_at: string, ttl: string, duration_ms: number, now: number): number {
   const at = toMs(expires_at);
   if (at <= now) throw invalid(`expires_at ${expires_at} is not in the future`);
-  if (at > now + duration_ms + CLOCKS_APART_MS) {
-    throw invalid(`expires_at ${expires_at} is later than ${ttl} from now: give one of them, or an expires_at by then`);
-  }
+  if (at > now + duration_ms + CLOCK_SKEW_MS)
+    throw invalid(`expires_at ${expires_at} is later than ${ttl} from now: give only one of them, or an earlier time`);
   return at;
 }
 
 export function lifetimeOf(ttl: Ttl, now: number, expires_at?: string | null): Lifetime {
   const named = typeof ttl === 'string' ? classes[ttl] : undefined;
-  if (named !== undefined && expires_at != null) {
-    throw invalid(
-      `expires_at goes with a ttl that names a time, not with ${ttl}: leave it out, or give a ttl such as Duration(ms)`,
-    );
-  }
+  if (named !== undefined && expires_at != null)
+    throw invalid(`expires_at needs a ttl with a duration, not ${ttl}: omit it, or give a ttl such as Duration(ms)`);
   if (named !== undefined) return { lifetime: named, expires_at: null };
   const duration = durationOf(ttl);
   if (expires_at == null) return { lifetime: 'Duration', expires_at: now + duration };
@@ -60,12 +53,11 @@ export function lifetimeOf(ttl: Ttl, now: number, expires_at?: string | null): L
   return { lifetime: 'Duration', expires_at: at };
 }
 
-/** Refuses a lifetime, as it is answered, that does not follow from the ttl. */
+/** Refuses a posted-back `lifetime` that contradicts `ttl`. */
 export function checkLifetime(lifetime: LifetimeClass | null | undefined, ttl: Ttl): void {
-  const follows = lifetimeClassOf(ttl);
-  if (lifetime == null || lifetime === follows) return;
-  throw invalid(`lifetime is ${lifetime}, but from its ttl it follows as ${follows}: leave lifetime out and give ttl`);
+  const expected = lifetimeClassOf(ttl);
+  if (lifetime == null || lifetime === expected) return;
+  throw invalid(`lifetime is ${lifetime}, but its ttl gives ${expected}: omit lifetime and give ttl`);
 }
 
-/** The class alone, where no moment is known yet. */
 export const lifetimeClassOf = (ttl: Ttl): LifetimeClass => lifetimeOf(ttl, 0).lifetime;

@@ -1,10 +1,10 @@
-/** Reads as of a moment that has passed: the same answer every time, whatever is written after the first. */
+/** `as_of` reads: the same moment always gives the same answer, whatever is written later. */
 import { CairnError, invalid, toIso, toMs } from '../../kernel/index.js';
 import type { Call } from '../calls/call.js';
-import { passMoment, recordedAt } from '../writes/tenants.js';
+import { advancePast, recordedAt } from '../writes/tenants.js';
 import { type Overlap, overlapAt } from './clock.js';
 
-/** The moment in milliseconds; from now on no commit is recorded at it or before. */
+/** The moment in milliseconds; later commits are recorded after it. */
 export async function settledMoment(call: Call, as_of: string | undefined): Promise<number | undefined> {
   if (as_of === undefined) return undefined;
   const { driver, tenant } = call;
@@ -12,21 +12,19 @@ export async function settledMoment(call: Call, as_of: string | undefined): Prom
   const overlap = await overlapAt(driver.at(tenant), moment);
   if (overlap) throw ambiguous(as_of, overlap);
   const recorded_at = await recordedAt(driver.at(tenant));
-  // What the store has recorded has passed, also where the clock of this server is behind that of another.
-  if (moment > driver.now() && moment > recorded_at) {
-    throw invalid(`as_of ${as_of} is in the future: give a moment that has passed`);
-  }
-  // A commit of the same millisecond may still come, and would be seen by the next read only: so time goes on first.
-  if (recorded_at <= moment) await driver.write(tenant, (tx) => passMoment(tx, moment));
+  // A recorded time is in the past even if this server's clock is behind.
+  if (moment > driver.now() && moment > recorded_at)
+    throw invalid(`\`as_of\` ${as_of} is in the future: give a time in the past`);
+  // Otherwise a later commit of the same millisecond would change the answer.
+  if (recorded_at <= moment) await driver.write(tenant, (tx) => advancePast(tx, moment));
   return moment;
 }
 
-/** Records of both clocks bear times of the overlap: which came first they do not say. */
 function ambiguous(as_of: string, { from_at, until_at }: Overlap): CairnError {
   const [from, until] = [toIso(from_at), toIso(until_at)];
   return new CairnError(
     'AMBIGUOUS_TIME',
-    `as_of ${as_of} lies in a time that was recorded twice, since a clock was ahead: give a moment before ${from} or after ${until}`,
+    `\`as_of\` ${as_of} lies in a period that was recorded twice, after a clock ran ahead: give a time before ${from} or after ${until}`,
     { from, until },
   );
 }

@@ -1,7 +1,7 @@
-/** How many rows are read at a time: fewer when they are large, so that a chunk is a few MiB. */
+/** Chunked reads: the number of rows depends on their size, so that a chunk is a few MiB. */
 export const CHUNK = { first: 16, least: 2, most: 500, growth: 8, bytes: 4 * 1024 * 1024 };
 
-/** From the rows of one chunk, how many to read next. It grows in steps: small rows may be followed by large ones. */
+/** The size of the next chunk. It grows in steps, since large rows may follow small ones. */
 export function nextLimit<R>(rows: readonly R[], limit: number, bytesOf: (row: R) => number): number {
   if (rows.length === 0) return limit;
   const bytes = rows.reduce((sum, row) => sum + bytesOf(row), 1);
@@ -12,7 +12,7 @@ export function nextLimit<R>(rows: readonly R[], limit: number, bytesOf: (row: R
 export const sizeOf = (text: string | null): number => (text === null ? 0 : Buffer.byteLength(text));
 export const packetBytes = (row: { readonly envelope: string | null }): number => sizeOf(row.envelope);
 
-/** Reads what the keys stand for, chunk by chunk; whoever takes the chunks may stop. */
+/** Reads the rows of the keys in chunks; the consumer may stop early. */
 export async function* inChunks<K, R>(
   keys: readonly K[],
   read: (keys: readonly K[]) => Promise<R[]>,

@@ -1,4 +1,4 @@
-/** clock_overlaps: times that a tenant recorded twice, since a clock was ahead once. And heads that are ahead now. */
+/** clock_overlaps: periods that a tenant recorded twice after a clock ran ahead; and heads that are ahead now. */
 import { acrossTenants, type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 
 export interface Overlap {
@@ -12,14 +12,14 @@ export async function newestHead(query: Query): Promise<number> {
   return Number(row?.newest ?? 0);
 }
 
-/** The tenants whose head is behind this moment. */
+/** The tenants whose head is later than this moment. */
 export function headsAfter(query: Query, moment: number): Promise<{ tenant_id: string; recorded_at: number }[]> {
   return query.all(
     acrossTenants`SELECT tenant_id, recorded_at FROM tenants WHERE recorded_at > ${moment} ORDER BY tenant_id`,
   );
 }
 
-/** The overlap that a moment lies in. */
+/** The overlap that contains a moment. */
 export function overlapAt(query: Query, moment: number): Promise<Overlap | undefined> {
   return query.get<Overlap>(
     sql`SELECT from_at, until_at FROM clock_overlaps
@@ -27,7 +27,7 @@ export function overlapAt(query: Query, moment: number): Promise<Overlap | undef
   );
 }
 
-/** Sets the head back, and gives what it was. The row is locked first: another server may commit meanwhile. */
+/** Resets the head and returns its old value. Locks the row first, since another server may commit. */
 export async function resetHead(tx: Tx, now: number): Promise<number> {
   await tx.run(sql`UPDATE tenants SET seq = seq WHERE tenant_id = ${TENANT}`);
   const row = await tx.get<{ recorded_at: number }>(sql`SELECT recorded_at FROM tenants WHERE tenant_id = ${TENANT}`);
@@ -35,7 +35,7 @@ export async function resetHead(tx: Tx, now: number): Promise<number> {
   return Number(row?.recorded_at ?? 0);
 }
 
-/** `seq` is the first packet behind the reset. */
+/** `seq` is the first packet after the reset. */
 export function addOverlap(tx: Tx, seq: number, { from_at, until_at }: Overlap): Promise<void> {
   return tx.send(
     sql`INSERT INTO clock_overlaps (tenant_id, seq, from_at, until_at) VALUES (${TENANT}, ${seq}, ${from_at}, ${until_at})`,

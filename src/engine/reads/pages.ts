@@ -1,23 +1,19 @@
-/** Lists: cursor or offset in, a page with cursor and total out. */
-import type { Sql, Times } from '../../driver/index.js';
+/** Pages of lists, by cursor or offset. */
+import type { KeysetPage, Sql, Times } from '../../driver/index.js';
 import type { Json, ListOrder } from '../../kernel/contract.js';
 import { invalid, toMs } from '../../kernel/index.js';
 import { type CursorKey, decodeCursor, encodeCursor } from '../../kernel/node.js';
 import type { Call } from '../calls/call.js';
 import { CHUNK, nextLimit } from './chunks.js';
 
-export interface PageInput {
-  readonly order?: ListOrder | undefined;
-  readonly limit?: number | undefined;
+export interface PageInput extends Partial<Omit<KeysetPage, 'after'>> {
   readonly cursor?: string | undefined;
-  readonly offset?: number | undefined;
 }
 
-export interface PageRequest<K extends CursorKey> {
-  readonly order: ListOrder;
-  readonly limit: number;
-  readonly offset: number;
+interface PageRequest<K extends CursorKey> extends KeysetPage<K> {
   readonly after: K | undefined;
+  readonly order: ListOrder;
+  readonly offset: number;
 }
 
 export interface Page<R> {
@@ -26,30 +22,27 @@ export interface Page<R> {
   readonly total: number | null;
 }
 
-export interface ListOf<R, K extends CursorKey> {
+interface ListOf<R, K extends CursorKey> {
   readonly input: PageInput;
-  /** What else was asked for: a cursor is good for the same question only. */
+  /** All other filters: a cursor is bound to them. */
   readonly filters: Json;
   readonly key: K extends string ? 'string' : 'number';
   readonly keyOf: (row: R) => K;
-  /** Asked for one row more than the page has, to know whether there is a next one. */
+  /** Called for one row more than the page has, to know whether there is a next page. */
   readonly read: (page: PageRequest<K>) => Promise<R[]>;
-  /** What a row weighs in the answer, where rows may be large; without it a page is one read. */
+  /** Size of a row in the answer, for lists with large rows; without it a page is one read. */
   readonly bytesOf?: (row: R) => number;
   readonly count: Sql | (() => Promise<number>);
 }
 
 export async function listPage<R, K extends CursorKey>(call: Call, list: ListOf<R, K>): Promise<Page<R>> {
   const { cursor, offset, limit = 100, order = 'asc' } = list.input;
-  if (cursor !== undefined && offset !== undefined) throw invalid('give either cursor or offset, not both');
-  // In the other direction a cursor would lead elsewhere.
+  if (cursor !== undefined && offset !== undefined) throw invalid('give either `cursor` or `offset`, not both');
+  // A cursor is bound to the direction as well.
   const filters: Json = [list.filters, order];
   const after = cursor === undefined ? undefined : (decodeCursor(call, filters, cursor, list.key) as K);
-  const { rows, more } = await readPage(
-    list,
-    { limit, offset: offset ?? 0, after, order },
-    call.limits.max_answer_bytes,
-  );
+  const request = { limit, offset: offset ?? 0, after, order };
+  const { rows, more } = await readPage(list, request, call.limits.max_answer_bytes);
   const last = rows.at(-1);
   return {
     rows,
@@ -58,7 +51,7 @@ export async function listPage<R, K extends CursorKey>(call: Call, list: ListOf<
   };
 }
 
-/** Chunk by chunk, until there are enough rows or the next would be too much. The first always fits: a list goes on. */
+/** Reads chunks until the page is full or exceeds the budget. The first row always fits, so that every page advances. */
 async function readPage<R, K extends CursorKey>(
   list: ListOf<R, K>,
   page: PageRequest<K>,
@@ -78,7 +71,7 @@ async function readPage<R, K extends CursorKey>(
       rows.push(row);
     }
     if (chunk.length < asked) return { rows, more: false };
-    // The chunks after the first go on behind its last row, and what the offset skips is skipped by then.
+    // Later chunks continue after the last row, which is behind the offset.
     after = list.keyOf(chunk.at(-1)!);
     offset = 0;
     if (bytesOf) limit = nextLimit(chunk, limit, bytesOf);
@@ -91,14 +84,12 @@ async function countAll(call: Call, count: Sql | (() => Promise<number>)): Promi
   return row!.total;
 }
 
-/** The filters by time of a list. */
-export const timesOf = (
-  input: {
-    [K in keyof Times]?: string | undefined;
-  },
-): Times => ({
-  created_after: input.created_after === undefined ? undefined : toMs(input.created_after),
-  created_before: input.created_before === undefined ? undefined : toMs(input.created_before),
-  updated_after: input.updated_after === undefined ? undefined : toMs(input.updated_after),
-  updated_before: input.updated_before === undefined ? undefined : toMs(input.updated_before),
+const optionalMs = (iso: string | undefined): number | undefined => (iso === undefined ? undefined : toMs(iso));
+
+/** The time filters of a list, in milliseconds. */
+export const timesOf = (input: { [K in keyof Times]?: string | undefined }): Times => ({
+  created_after: optionalMs(input.created_after),
+  created_before: optionalMs(input.created_before),
+  updated_after: optionalMs(input.updated_after),
+  updated_before: optionalMs(input.updated_before),
 });

@@ -1,20 +1,21 @@
-/** Wakes those who follow a tenant's stream when there is more to read, here or on another server. */
+/** Wakes the followers of a tenant's stream after commits, here or on another server. */
 import type { Driver } from '../../driver/index.js';
+import { untilResumed } from '../leases/wakes.js';
 import { headOf } from '../writes/tenants.js';
 
 interface Followed {
   readonly waiters: Set<() => void>;
   followers: number;
-  /** Rises with every commit that is heard of, so that one between a read and a wait is not missed. */
+  /** Rises with every noticed commit, so that one between a read and a wait is not missed. */
   changes: number;
   head: number;
   asking: boolean;
 }
 
 export interface Follower {
-  /** How many changes were heard of; taken before reading, given to wait. */
+  /** Number of noticed changes: taken before a read, given to `wait`. */
   changes(): number;
-  /** Resolves when there were more changes than that, the time is over, or the signal is given. */
+  /** Resolves when there are more changes than that, on timeout, or on abort. */
   wait(changes: number, timeout_ms: number, signal: AbortSignal | undefined): Promise<void>;
   leave(): void;
 }
@@ -44,15 +45,10 @@ export class StreamHub {
     for (const followed of this.#tenants.values()) wake(followed);
   }
 
-  /** The database is watched only while there is a follower. */
+  /** Watches the database only while there is a follower. */
   join(tenant: string): Follower {
-    const followed = this.#tenants.get(tenant) ?? {
-      waiters: new Set(),
-      followers: 0,
-      changes: 0,
-      head: 0,
-      asking: false,
-    };
+    const fresh = { waiters: new Set<() => void>(), followers: 0, changes: 0, head: 0, asking: false };
+    const followed = this.#tenants.get(tenant) ?? fresh;
     this.#tenants.set(tenant, followed);
     followed.followers++;
     this.#followers++;
@@ -83,7 +79,7 @@ export class StreamHub {
       if (head !== followed.head) wake(followed);
       followed.head = head;
     } catch {
-      // The database is away: the followers learn it from their own next read.
+      // The followers learn of the failure from their own next read.
       wake(followed);
     } finally {
       followed.asking = false;
@@ -97,22 +93,14 @@ function wake(followed: Followed | undefined): void {
   for (const resume of [...followed.waiters]) resume();
 }
 
-function waitFor(
+async function waitFor(
   followed: Followed,
   changes: number,
   timeout_ms: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (followed.changes !== changes || signal?.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      followed.waiters.delete(done);
-      resolve();
-    };
-    const timer = setTimeout(done, Math.max(0, timeout_ms));
-    signal?.addEventListener('abort', done, { once: true });
-    followed.waiters.add(done);
-  });
+  if (followed.changes !== changes || signal?.aborted) return;
+  let waiter = () => {};
+  await untilResumed(timeout_ms, signal, (resume) => followed.waiters.add((waiter = resume)));
+  followed.waiters.delete(waiter);
 }

@@ -1,17 +1,17 @@
-/** What streams have in common: a place in the hub, reading on when something was committed, heartbeats, an end. */
+/** The loop of every stream: reads new items after commits, sends heartbeats, and ends with the caller or the store. */
 import { CairnError } from '../../kernel/index.js';
 import type { Call } from '../calls/call.js';
 import { headOf } from '../writes/tenants.js';
 
-/** How much of the tenant's events one statement looks at. */
+/** Maximum number of events that one statement scans. */
 export const STRETCH = 5000;
 const HEARTBEAT_MS = 15_000;
 const MAX_FOLLOWERS = 1000;
 
-export interface Followed<T> {
-  /** Finds where to begin, or refuses; the first item. */
+interface Followed<T> {
+  /** Finds the start, or throws; returns the first item. */
   open(): Promise<T>;
-  /** What is new up to this seq of the tenant; where much is passed over, it asks whether the stream has ended. */
+  /** New items up to this seq of the tenant; a long scan calls `ended` now and then. */
   upTo(head: number, ended: () => boolean): AsyncIterable<T>;
   heartbeat(): T;
 }
@@ -20,9 +20,8 @@ export async function* following<T>(call: Call, followed: Followed<T>): AsyncGen
   const { driver, tenant, hub } = call;
   const signal = call.options.signal;
   const ended = () => hub.closed || signal?.aborted === true;
-  if (hub.followers >= MAX_FOLLOWERS) {
-    throw new CairnError('OVERLOADED', `${MAX_FOLLOWERS} streams are open already: close one, or try again later`);
-  }
+  if (hub.followers >= MAX_FOLLOWERS)
+    throw new CairnError('OVERLOADED', `${MAX_FOLLOWERS} streams are already open: close one, or try again later`);
   const follower = hub.join(tenant);
   try {
     const query = driver.at(tenant);

@@ -1,8 +1,7 @@
-/** Batches whose items commit alone: each is answered alone, in order, and can be sent again under the batch's key. */
+/** Batches whose items commit and are answered one by one, in order; a retry under the batch's key replays them. */
 import { CairnError, eachInTurn } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
 import type { Call } from '../calls/call.js';
-import { inItem } from './batch-item-errors.js';
 import { change } from './change.js';
 
 export type ItemResult<T> = { status: 'success'; data: T } | { status: 'error'; code: string; message: string };
@@ -13,29 +12,29 @@ export interface BatchAnswer<T> {
   failed: number;
 }
 
-/** The ids that an item is about. */
+/** The ids that an item depends on. */
 export interface About {
-  /** Of what it makes, changes or deletes, if that is known before. */
+  /** The entity that it creates, changes or deletes, if known in advance. */
   readonly changes?: string | undefined;
-  /** Of what it refers to and leaves as it is. */
+  /** The entities that it only refers to. */
   readonly names?: readonly string[] | undefined;
 }
 
-export interface EachOptions<I, P> {
-  /** One after another, and none behind one that failed. Otherwise they start in order and share commits. */
+interface EachOptions<I, P> {
+  /** Runs items one by one until the first failure. Otherwise they start in order and share commits. */
   readonly stop_on_error?: boolean | undefined;
-  /** What an item is, in messages. */
+  /** The name of an item in messages (default: item). */
   readonly noun?: string;
-  /** What takes a while and needs no transaction. It is done for all items before the first of them is run. */
+  /** Slow work outside the transaction, done for all items before the first one runs. */
   readonly prepare?: (call: Call, item: I) => Promise<P>;
-  /** An item about what one before it changes waits until that one is done. */
+  /** An item that depends on an earlier item's change waits for it. */
   readonly about?: (item: I) => About;
 }
 
-/** Of an item that was not tried, since one before it failed. */
+/** Reason of an item that was not tried because an earlier one failed. */
 const NOT_TRIED = Symbol('not tried');
 
-/** The answer of a batch that was done as a whole. */
+/** The answer of a batch that succeeded as a whole. */
 export const allDone = <T>(data: readonly T[]): BatchAnswer<T> => ({
   results: data.map((one) => ({ status: 'success', data: one })),
   succeeded: data.length,
@@ -43,8 +42,8 @@ export const allDone = <T>(data: readonly T[]): BatchAnswer<T> => ({
 });
 
 /**
- * Runs every item as a call of its own. `input` is that of the batch, by which it is recognised when it comes again.
- * `run` asks for its write before it awaits anything: so the writes of the items stand in line in their order.
+ * Runs every item as a call of its own. `input` is that of the whole batch, for its idempotency record. `run` must queue
+ * its write before it awaits anything, so that the writes keep the order of the items.
  */
 export async function runEach<I, T, P = undefined>(
   call: Call,
@@ -55,7 +54,7 @@ export async function runEach<I, T, P = undefined>(
 ): Promise<BatchAnswer<T>> {
   const { stop_on_error = false, noun = 'item', about = () => ({}) } = options;
   const prepare = options.prepare ?? (async () => undefined as P);
-  // The key stands for the batch as a whole, and only then for each of its items.
+  // The key is recorded for the batch as a whole before it is used for each item.
   if (call.options.idempotency_key !== undefined)
     await change(call, { input, work: async () => null, remember: () => null, again: async () => null });
   const calls = items.map((_, i) => callOfItem(call, i));
@@ -64,18 +63,15 @@ export async function runEach<I, T, P = undefined>(
   const settled = stop_on_error
     ? await oneByOne(items.length, async (i) => runItem(i, await prepareItem(i)))
     : await inOrder(items.map(about), prepareItem, runItem);
-  refuseIfOurs(settled);
+  throwStoreFailure(settled);
   return answerOf(settled.map((one) => resultOf(one, noun)));
 }
 
-/** Gives an item of a batch again: what is gone since is refused alone, and does not hide the others. */
+/** Replays one item: if its entity is gone, only this item fails. */
 export async function itemAgain<T>(read: () => Promise<T>): Promise<ItemResult<T>> {
-  try {
-    return { status: 'success', data: await read() };
-  } catch (error) {
-    if (!(error instanceof CairnError)) throw error;
-    return { status: 'error', code: error.code, message: error.message };
-  }
+  const [one] = await Promise.allSettled([read()]);
+  if (one.status === 'rejected' && !(one.reason instanceof CairnError)) throw one.reason;
+  return resultOf(one, 'item');
 }
 
 export function answerOf<T>(results: ItemResult<T>[]): BatchAnswer<T> {
@@ -83,7 +79,7 @@ export function answerOf<T>(results: ItemResult<T>[]): BatchAnswer<T> {
   return { results, succeeded, failed: results.length - succeeded };
 }
 
-/** Of a batch that runs in one transaction: its answers, the items that were not tried included. */
+/** The results of a batch in one transaction, including items that were not tried. */
 export function resultsOf<T>(
   settled: readonly PromiseSettledResult<T>[],
   count: number,
@@ -95,7 +91,7 @@ export function resultsOf<T>(
   );
   for (const [i, one] of all.entries()) {
     if (one.status === 'fulfilled') continue;
-    // Whatever is no refusal is a failure of the store, and with it of the whole transaction.
+    // Any other error is a failure of the store, and so of the whole transaction.
     if (one.reason !== NOT_TRIED && !(one.reason instanceof CairnError)) throw one.reason;
     if (atomic)
       inItem(list, i, () => {
@@ -120,73 +116,91 @@ async function oneByOne<T>(count: number, run: (index: number) => Promise<T>): P
   return settled;
 }
 
-/** Prepares all, some at a time, then starts one after another without a pause, stretch by stretch. */
+/** Prepares all items in chunks, then runs them group by group; the items of a group start without a pause. */
 async function inOrder<T, P>(
   abouts: readonly About[],
   prepare: (index: number) => Promise<P>,
   run: (index: number, prepared: P) => Promise<T>,
 ): Promise<PromiseSettledResult<T>[]> {
   const prepared = await eachInTurn(abouts, (_, i) => prepare(i));
-  let away: unknown;
+  let unavailable: unknown;
   const start = async (i: number): Promise<T> => {
     const one = prepared[i]!;
     if (one.status === 'rejected') throw one.reason;
-    if (away !== undefined) throw away;
+    if (unavailable !== undefined) throw unavailable;
     return run(i, one.value);
   };
   const settled: PromiseSettledResult<T>[] = [];
-  for (const stretch of stretchesOf(abouts)) {
-    const done = await Promise.allSettled(stretch.map(start));
-    // Those that come after would each wait for the database as long, in vain.
-    away ??= done.find(isAway)?.reason;
+  for (const group of independentGroups(abouts)) {
+    const done = await Promise.allSettled(group.map(start));
+    // Each of the later items would wait for the database as long, in vain.
+    unavailable ??= done.find(isUnavailable)?.reason;
     settled.push(...done);
   }
   return settled;
 }
 
-const isAway = (one: PromiseSettledResult<unknown>): one is PromiseRejectedResult =>
+const isUnavailable = (one: PromiseSettledResult<unknown>): one is PromiseRejectedResult =>
   one.status === 'rejected' && one.reason instanceof CairnError && one.reason.code === 'DATABASE_UNAVAILABLE';
 
 /**
- * Cuts items into stretches in which none is about what another one changes. Those of a stretch share commits; but
- * writes that share one may be tried again one by one, so what must see another's outcome waits for it.
+ * Splits items into groups in which none depends on a change of another. The items of a group share commits; since these
+ * may be retried one by one, an item that must see another's outcome has to be in a later group.
  */
-function stretchesOf(abouts: readonly About[]): number[][] {
-  const stretches: number[][] = [];
+function independentGroups(abouts: readonly About[]): number[][] {
+  const groups: number[][] = [];
   const changed = new Set<string>();
   const named = new Set<string>();
   for (const [i, { changes, names = [] }] of abouts.entries()) {
-    const meets =
+    const depends =
       (changes !== undefined && (changed.has(changes) || named.has(changes))) || names.some((id) => changed.has(id));
-    if (meets || i === 0) {
-      stretches.push([]);
+    if (depends || i === 0) {
+      groups.push([]);
       changed.clear();
       named.clear();
     }
-    stretches.at(-1)!.push(i);
+    groups.at(-1)!.push(i);
     if (changes !== undefined) changed.add(changes);
     for (const id of names) named.add(id);
   }
-  return stretches;
+  return groups;
 }
 
-/** Where nothing was written for a reason that lies with the store, the batch as a whole says so. */
-function refuseIfOurs(settled: readonly PromiseSettledResult<unknown>[]): void {
+/** Fails the whole batch if all tried items failed because of the store. */
+function throwStoreFailure(settled: readonly PromiseSettledResult<unknown>[]): void {
   const tried = settled.filter((one) => one.status === 'fulfilled' || one.reason !== NOT_TRIED);
   const failures = tried.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown);
-  const ours = (reason: unknown) => !(reason instanceof CairnError) || reason.status >= 500;
-  if (failures.length > 0 && failures.length === tried.length && failures.every(ours)) throw failures[0];
+  const isOfStore = (reason: unknown) => !(reason instanceof CairnError) || reason.status >= 500;
+  if (failures.length > 0 && failures.length === tried.length && failures.every(isOfStore)) throw failures[0];
 }
 
 function resultOf<T>(one: PromiseSettledResult<T>, noun: string): ItemResult<T> {
   if (one.status === 'fulfilled') return { status: 'success', data: one.value };
-  const { code, message } = errorOf(one.reason, noun);
+  if (one.reason instanceof CairnError) return { status: 'error', code: one.reason.code, message: one.reason.message };
+  const [code, message] =
+    one.reason === NOT_TRIED
+      ? ([
+          'NOT_ATTEMPTED',
+          `an earlier ${noun} of the batch failed and stop_on_error is set: send this one again`,
+        ] as const)
+      : (['INTERNAL', `a defect in Cairn: this ${noun} was not written`] as const);
   return { status: 'error', code, message };
 }
 
-function errorOf(reason: unknown, noun: string): CairnError {
-  if (reason instanceof CairnError) return reason;
-  if (reason !== NOT_TRIED) return new CairnError('INTERNAL', `a defect in Cairn: this ${noun} was not written`);
-  const message = `an earlier ${noun} of the batch failed and stop_on_error is set: send this one again`;
-  return new CairnError('NOT_ATTEMPTED', message);
+/** Total size of the items of a batch. */
+export const bytesOf = (items: readonly { readonly bytes: number }[]): number =>
+  items.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Runs an action, synchronous or not, on an item; its errors name the item. */
+export function inItem<T>(list: string, index: number, action: () => T): T {
+  const named = (error: unknown): never => {
+    if (!(error instanceof CairnError)) throw error;
+    throw new CairnError(error.code, `${list}[${index}]: ${error.message}`, error.details);
+  };
+  try {
+    const result = action();
+    return result instanceof Promise ? (result.catch(named) as T) : result;
+  } catch (error) {
+    return named(error);
+  }
 }

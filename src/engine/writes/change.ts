@@ -1,26 +1,25 @@
-/** How every change is made: idempotency record, rows and event in one transaction. */
+/** Every change: idempotency record, rows and event in one transaction. */
 import type { Query, Tx } from '../../driver/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, entityName, invalid, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
-import type { Call } from '../calls/call.js';
-import type { Work } from '../calls/work.js';
+import type { Call, Work } from '../calls/call.js';
 import { checkGuards, isGuarded } from './guards.js';
 import { type NewPacket, SCHEMA_VERSION } from './journal.js';
 import { addRequest, findRequest } from './requests.js';
 
 export interface Change<O> {
-  /** The parsed input, by which a repeated request is recognised. */
+  /** The parsed input, by which a repeated request is recognized. */
   readonly input: unknown;
-  /** Reads, decides, writes, and journals what changed. Awaits nothing but the transaction. */
+  /** Reads, decides, writes rows and journals events. Awaits nothing but the transaction. */
   readonly work: (work: Work) => Promise<O>;
-  /** The entity that it changes, if it changes no other and looks at none that a change beside it may make. */
+  /** The entity that it changes, if it changes no other and reads none that a concurrent change may create. */
   readonly entity?: string;
-  /** What it holds while it waits for its commit, about: as the content that is written, where there is any. */
+  /** Approximate memory while it waits for its commit: the size of the written content. */
   readonly bytes?: number;
-  /** From the answer, what is kept to give it again: ids and numbers, never content. */
+  /** The part of the answer that is stored for a replay: ids and numbers, never content. */
   readonly remember: (answer: O) => Json;
-  /** Gives the answer again from what was kept. */
+  /** Renders the answer again from the stored part. */
   readonly again: (tx: Tx, kept: Json) => Promise<O>;
 }
 
@@ -29,15 +28,13 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
   const key = call.options.idempotency_key;
   const { bytes } = what;
   const guarded = isGuarded(call);
-  const work: typeof what.work = guarded
-    ? async (work) => {
-        await checkGuards(work, what.input);
-        return what.work(work);
-      }
-    : what.work;
+  const run = async (work: Work): Promise<O> => {
+    if (guarded) await checkGuards(work, what.input);
+    return what.work(work);
+  };
   if (key === undefined) {
     const entity = guarded ? undefined : what.entity;
-    return driver.write(tenant, (tx) => work({ call, tx, now: driver.now() }), { entity, bytes });
+    return driver.write(tenant, (tx) => run({ call, tx, now: driver.now() }), { entity, bytes });
   }
   const request_hash = hashOf(call, key, what.input);
   const keyed = async (tx: Tx): Promise<O> => {
@@ -45,8 +42,8 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
     const kept = await keptFor(tx, call, key, request_hash);
     if (kept !== undefined) return what.again(tx, kept);
     const before = tx.journalled.length;
-    const answer = await work({ call, tx, now });
-    // A request that changed nothing is still remembered, and its record needs a packet to stand on.
+    const answer = await run({ call, tx, now });
+    // The record of a request that changed nothing needs a packet too.
     if (tx.journalled.length === before)
       tx.journal(event({ call, now }, 'cairn.request.noop', { type: 'request', id: call.operation }, {}));
     const { packet_id } = tx.journalled[before]!;
@@ -56,7 +53,7 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
   return driver.write(tenant, keyed, { bytes });
 }
 
-/** A write of a call that makes several, each of which stands alone: guarded, and without a key. */
+/** One of several independent writes of a call: guarded, without an idempotency record. */
 export function writeGuarded<O>(call: Call, work: (tx: Tx) => Promise<O>): Promise<O> {
   const { driver, tenant } = call;
   if (!isGuarded(call)) return driver.write(tenant, work);
@@ -66,22 +63,19 @@ export function writeGuarded<O>(call: Call, work: (tx: Tx) => Promise<O>): Promi
   });
 }
 
-/**
- * What was kept of the answer, if this very request was answered before. For what has to be looked at before the
- * transaction, and may have changed since then; within it, `change` asks again.
- */
+/** The stored part of the answer, if this request was answered before. For checks before the transaction. */
 export async function keptAnswer(call: Call, input: unknown): Promise<Json | undefined> {
   const key = call.options.idempotency_key;
   if (key === undefined) return undefined;
   return keptFor(call.driver.at(call.tenant), call, key, hashOf(call, key, input));
 }
 
-/** Of requests under way: `keptAnswer` and `change` ask for the same, and of a large one it takes a while. */
+/** Request hashes, since `keptAnswer` and `change` both need them and a large input takes a while. */
 const hashes = new WeakMap<object, { readonly call: Call; readonly hash: string }>();
 
-/** The agent is part of the request: another one may not see what this one was answered. */
+/** Includes the agent: another agent must not get this one's answer. */
 function hashOf(call: Call, key: string, input: unknown): string {
-  checkKey(key);
+  if (!/^[\x21-\x7e]{1,200}$/.test(key)) throw invalid('Idempotency-Key must be 1 to 200 visible ASCII characters');
   const known = hashes.get(input as object);
   if (known?.call === call) return known.hash;
   const hash = sha256(canonical([call.operation, call.caller.agent_id, input as Json]));
@@ -99,22 +93,17 @@ async function keptFor(query: Query, { driver }: Call, key: string, request_hash
   );
 }
 
-function checkKey(key: string): void {
-  if (!/^[\x21-\x7e]{1,200}$/.test(key)) throw invalid('an Idempotency-Key is 1 to 200 visible ASCII characters');
-}
-
-/** The event of a change: ids and hashes, never a copy of content. */
+/** The event of a change: ids and hashes, never a copy of content. `thread_id` is its trajectory. */
 export function event(
   { call, now }: Pick<Work, 'call' | 'now'>,
   packet_type: string,
   entity: { readonly type: string; readonly id: string },
   facts: JsonObject,
-  /** The trajectory that it happened in. */
   thread_id: string | null = null,
 ): NewPacket {
   const packet_id = newId();
   const { agent_id, key_id } = call.caller;
-  // Members in the order in which they are stored, and absent ones as undefined: sorted and spread, they cost twice.
+  // Members in stored order, absent ones as undefined: sorting and spreading would double the cost.
   const envelope = canonical({
     lineage: { generation: 0, parent_ids: [], root_packet_id: packet_id },
     metadata: { agent: agent_id ?? undefined, schema_version: SCHEMA_VERSION },
@@ -148,12 +137,8 @@ export function event(
 }
 
 /** Journals the event of a change, in its transaction. */
-export function appendEvent(
-  work: Work,
-  packet_type: string,
-  entity: { readonly type: string; readonly id: string },
-  facts: JsonObject,
-  thread_id: string | null = null,
-): void {
-  work.tx.journal(event(work, packet_type, entity, facts, thread_id));
+export function appendEvent(work: Work, ...rest: EventParts): void {
+  work.tx.journal(event(work, ...rest));
 }
+
+type EventParts = Parameters<typeof event> extends [unknown, ...infer R] ? R : never;

@@ -1,4 +1,4 @@
-/** The doctor's question about idempotency records. */
+/** The doctor's check of idempotency records. */
 import { sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../doctor.js';
 

@@ -1,10 +1,9 @@
-/** Guards of stale writers: what a call says that it holds is checked inside the writing transaction, before anything else. */
-import type { Call } from '../calls/call.js';
-import type { Work } from '../calls/work.js';
+/** Write guards: a transaction first checks that the caller still holds the agent_turn or lock that its call names. */
+import type { Call, Work } from '../calls/call.js';
 import { SlotRegistry } from '../registry.js';
 
-/** Refuses the write unless the caller still holds what the call names. Does nothing for a call that names none of its kind. */
-export type WriteGuard = (work: Work, input: unknown) => Promise<void>;
+/** Throws unless the caller still holds what the call names; does nothing if it names none of this kind. */
+type WriteGuard = (work: Work, input: unknown) => Promise<void>;
 
 /** In lock order: agent_turns come before locks. */
 export const writeGuards = new SlotRegistry<'agent_turn' | 'lock', WriteGuard>('write guard', ['agent_turn', 'lock']);

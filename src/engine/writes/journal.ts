@@ -1,7 +1,7 @@
-/** packet_store and packet_index: the journal of the tenant, and how it is read. */
+/** packet_store and packet_index: the journal of a tenant. */
 import { type Journal, type JournalEntry, listToText, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 
-/** A packet on its way into the store: all but what the commit gives it. */
+/** A packet before the commit gives it seq and recorded_at. */
 export interface NewPacket extends JournalEntry {
   readonly packet_id: string;
   readonly packet_type: string;
@@ -12,7 +12,7 @@ export interface NewPacket extends JournalEntry {
   readonly entity_type: string | null;
   readonly entity_id: string | null;
   readonly envelope: string;
-  /** What was sent, as its difference from the envelope. */
+  /** The sent packet, as its difference from the envelope. */
   readonly original: string | null;
   readonly content_hash: string;
   readonly sent_hash: string | null;
@@ -21,9 +21,9 @@ export interface NewPacket extends JournalEntry {
   readonly root_packet_id: string;
   readonly parent_ids: readonly string[];
   readonly subject_ids: readonly string[];
-  /** What it can be found by besides its columns: kind and value. */
+  /** Kinds and values by which it is found besides its columns. */
   readonly index: readonly (readonly [IndexKind, string])[];
-  /** Writes what carries the recorded time, once it is known: after the head row is taken, before the commit. */
+  /** Writes rows that carry the recorded time, after the head row is locked and before the commit. */
   readonly settle?: (tx: Tx, recorded_at: number, seq: number) => Promise<void>;
 }
 
@@ -58,13 +58,12 @@ const packetIndex: Table = {
   columns: { tenant_id: 'text', kind: 'text', value: 'text', seq: 'bigint' },
 };
 
-/** Takes the tenant's next numbers and writes the packets: the last statements before COMMIT. */
 export function packetJournal(now: () => number): Journal {
   return {
     async append(tx, entries) {
       const packets = entries as readonly NewPacket[];
       const moment = now();
-      // recorded_at never falls, whatever the clocks of several servers say, so that it rises with seq.
+      // recorded_at never falls, whatever the servers' clocks say, so that it rises with seq.
       const [head] = await tx.returning<{ seq: number; recorded_at: number }>(
         sql`UPDATE tenants SET seq = seq + ${packets.length},
               recorded_at = CASE WHEN recorded_at > ${moment} THEN recorded_at ELSE ${moment} END
@@ -105,19 +104,16 @@ export function packetJournal(now: () => number): Journal {
     },
 
     async landed(tx, entries) {
-      // The commit under way holds the head row: locking it waits for its end.
+      // Waits for a commit under way, which holds the head row.
       await tx.get(sql`SELECT seq FROM tenants WHERE tenant_id = ${TENANT} FOR UPDATE`);
       const packets = entries as readonly NewPacket[];
       const rows = await tx.all<{ packet_id: string; content_hash: string }>(
         sql`SELECT packet_id, content_hash FROM packet_store
             WHERE tenant_id = ${TENANT} AND packet_id = ANY(${packets.map(({ packet_id }) => packet_id)})`,
       );
-      // All of them, as they were to be written: an id that a client chose may have come in by another server since.
+      // Compares hashes too: another server may have written a packet with the same client-chosen id since.
       const hashes = new Map(rows.map((row) => [row.packet_id, row.content_hash]));
-      return packets.every(({ packet_id, content_hash }) => {
-        const found = hashes.get(packet_id);
-        return found !== undefined && found === content_hash;
-      });
+      return packets.every((one) => hashes.has(one.packet_id) && hashes.get(one.packet_id) === one.content_hash);
     },
   };
 }

@@ -1,6 +1,5 @@
 /**
- * Stands for the recorded time until the commit knows it. Rows are written before that, so that other changes of the
- * same commit find them, and get their time from `settle` of the packet. It is the last moment of a Date, and behind
- * every as_of.
+ * Placeholder for the recorded time in rows that are written before the commit knows it, so that other changes of the
+ * commit see them; `settle` of the packet replaces it. The maximum of a Date, hence after every `as_of`.
  */
 export const PENDING = 8_640_000_000_000_000;

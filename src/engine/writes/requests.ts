@@ -4,12 +4,12 @@ import type { Json } from '../../kernel/contract.js';
 
 export const KEEP_REQUESTS_MS = 24 * 60 * 60 * 1000;
 
-export interface RequestRecord {
+interface RequestRecord {
   readonly request_hash: string;
   readonly replay: string;
 }
 
-/** The record of a key, unless it is too old to count. */
+/** The record of a key, unless it has expired. */
 export async function findRequest(query: Query, key: string, now: number): Promise<RequestRecord | undefined> {
   return query.get<RequestRecord>(
     sql`SELECT request_hash, replay FROM requests
@@ -21,7 +21,7 @@ export async function addRequest(
   tx: Tx,
   record: { key: string; request_hash: string; packet_id: string; replay: Json; recorded_at: number },
 ): Promise<void> {
-  // A record that no longer counts makes way.
+  // Removes an expired record of the same key.
   await tx.run(
     sql`DELETE FROM requests WHERE tenant_id = ${TENANT} AND idempotency_key = ${record.key}
         AND recorded_at <= ${record.recorded_at - KEEP_REQUESTS_MS}`,
@@ -40,7 +40,7 @@ export async function forgetRequests(tx: Tx, before: number, limit: number): Pro
   );
 }
 
-/** For a request that was accepted at first and then refused after all. */
+/** For a request that is refused after its record was written. */
 export function forgetRequest(tx: Tx, key: string): Promise<void> {
   return tx.send(sql`DELETE FROM requests WHERE tenant_id = ${TENANT} AND idempotency_key = ${key}`);
 }

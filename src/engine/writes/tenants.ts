@@ -1,4 +1,4 @@
-/** tenants and store_meta: the head row of each tenant, and the settings of the store itself. */
+/** tenants and store_meta: the head row of each tenant, and settings of the store. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { acrossTenants, type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 import { newId } from '../../kernel/contract.js';
@@ -19,7 +19,7 @@ export async function headOf(query: Query): Promise<number> {
   return row?.seq ?? 0;
 }
 
-/** The recorded time of the newest commit, or of the newest moment that was read as of. */
+/** The high-water mark of recorded times: of commits, and of `as_of` reads. */
 export async function recordedAt(query: Query): Promise<number> {
   const row = await query.get<{ recorded_at: number }>(
     sql`SELECT recorded_at FROM tenants WHERE tenant_id = ${TENANT}`,
@@ -27,8 +27,8 @@ export async function recordedAt(query: Query): Promise<number> {
   return row?.recorded_at ?? 0;
 }
 
-/** Commits from now on are recorded behind this moment. */
-export async function passMoment(tx: Tx, moment: number): Promise<void> {
+/** Makes later commits be recorded after this moment. */
+export async function advancePast(tx: Tx, moment: number): Promise<void> {
   await tx.run(
     sql`UPDATE tenants SET recorded_at = ${moment + 1} WHERE tenant_id = ${TENANT} AND recorded_at <= ${moment}`,
   );
@@ -39,20 +39,19 @@ export async function listTenants(query: Query): Promise<{ tenant_id: string; se
 }
 
 export interface StoreMeta {
-  /** Changes when the store is restored or failed over: resume tokens of before are refused. */
+  /** Changes when the store is restored or failed over, and invalidates earlier resume tokens. */
   readonly store_epoch: string;
-  /** Turns the hashes of erased content into keyed ones, from which nothing can be guessed. */
+  /** Makes the hashes of erased content keyed ones, which reveal nothing. */
   readonly erasure_key: string;
 }
 
-/** The settings of the store; made when there are none. */
+/** The settings of the store, created on first use. */
 export async function ensureMeta(tx: Tx): Promise<StoreMeta> {
   const fresh: StoreMeta = { store_epoch: newEpoch(), erasure_key: randomBytes(32).toString('hex') };
-  for (const [name, value] of Object.entries(fresh)) {
+  for (const [name, value] of Object.entries(fresh))
     await tx.run(
       acrossTenants`INSERT INTO store_meta (name, value) VALUES (${name}, ${value}) ON CONFLICT (name) DO NOTHING`,
     );
-  }
   return (await readMeta(tx))!;
 }
 
@@ -66,7 +65,7 @@ export async function renewEpoch(tx: Tx): Promise<void> {
   await tx.run(acrossTenants`UPDATE store_meta SET value = ${newEpoch()} WHERE name = 'store_epoch'`);
 }
 
-/** What makes the codes of a tenant's words: no one else can tell which word has which. */
+/** The key of a tenant's term codes: without it nobody can map a code to its word. */
 export const indexKey = ({ erasure_key }: Pick<StoreMeta, 'erasure_key'>, tenant: string): string =>
   createHmac('sha256', erasure_key).update(`search ${tenant}`).digest('hex');
 

@@ -1,4 +1,4 @@
-/** Holds an agent to its rights, by what the table says that an operation touches. */
+/** Checks a call against the rights of its agent, by the `touches` of the operation. */
 import type { Query } from '../../driver/index.js';
 import {
   type DerivedKind,
@@ -6,7 +6,6 @@ import {
   type MemoryKind,
   type MemoryUse,
   type Need,
-  type PlaceMember,
   ruleOf,
   type Touches,
   usesOf,
@@ -36,28 +35,26 @@ import { type AgentRow, findAgent } from '../agents/store.js';
 import { signOfLife } from '../presence/heartbeats.js';
 
 /**
- * The call, if the agent that it is made as may do this; it then says how far lists reach. For a key without an agent
- * there is nothing to check.
+ * Throws unless the agent of the call may do this; returns the call with the reach of lists. Nothing to check for a key
+ * without an agent. `records_presence`: the use case itself records the heartbeat.
  */
 export async function asPermitted(
   call: Call,
   touches: Touches,
   input: object,
-  /** Whether the use case itself records that the agent was seen. */
   records_presence = false,
 ): Promise<Call> {
   if (call.caller.agent_id === null) return call;
-  const row = records_presence ? await ownRow(call) : await signOfLife(call);
+  const row = records_presence
+    ? await findAgent(call.driver.at(call.tenant), call.caller.agent_id)
+    : await signOfLife(call);
   checkRule(call, row, touches);
-  // Between the parties of an agent_turn, message or lock memory_access has no say.
+  // memory_access does not apply between the parties of an agent_turn, message or lock.
   if (touches === 'parties' || !row || row.memory_access === null) return call;
   const own: Call = { ...call, acting: actingOf(row, row.memory_access) };
   await checkUses(own, touches, input);
   return own;
 }
-
-const ownRow = (call: Call): Promise<AgentRow | undefined> =>
-  findAgent(call.driver.at(call.tenant), call.caller.agent_id!);
 
 const actingOf = ({ agent_id, current_trajectory_id }: AgentRow, memory_access: string): ActingAgent => ({
   agent_id,
@@ -65,17 +62,15 @@ const actingOf = ({ agent_id, current_trajectory_id }: AgentRow, memory_access: 
   memory_access: JSON.parse(memory_access) as MemoryAccess,
 });
 
-/** Refuses an agent that is not registered, and any agent where a key without one is needed. */
+/** Refuses an unregistered agent, and any agent if the operation needs a key without one. */
 function checkRule(call: Call, row: AgentRow | undefined, touches: Touches): void {
   const rule = ruleOf(touches);
   const { agent_id } = call.caller;
   if (rule === 'self') return;
   if (rule === 'tenant_key')
-    throw new CairnError(
-      'FORBIDDEN',
-      `${call.operation} takes a key without an agent: this key acts as agent ${agent_id}`,
-      { rule: 'key_agent' },
-    );
+    throw new CairnError('FORBIDDEN', `${call.operation} needs a key without an agent: this key acts as ${agent_id}`, {
+      rule: 'key_agent',
+    });
   if (row && row.unregistered_at === null) return;
   throw new CairnError(
     'FORBIDDEN',
@@ -86,7 +81,7 @@ function checkRule(call: Call, row: AgentRow | undefined, touches: Touches): voi
   );
 }
 
-/** A call that Cairn or a tenant makes, with no more reach than an agent has: for what is done on that agent's behalf. */
+/** A call by Cairn or a tenant on behalf of an agent, restricted to that agent's reach. */
 export async function withReachOf(call: Call, agent_id: string | null): Promise<Call> {
   if (call.caller.agent_id !== null || agent_id === null) return call;
   const row = await findAgent(call.driver.at(call.tenant), agent_id);
@@ -94,23 +89,23 @@ export async function withReachOf(call: Call, agent_id: string | null): Promise<
   return { ...call, acting: actingOf(row, row.memory_access) };
 }
 
-/** The same for a stream that goes on: by what its agent may do now, which may be less than when it began. */
+/** Checks a running stream again: its agent may have lost rights since the start. */
 export const stillPermitted = (call: Call, touches: Touches, input: object): Promise<Call> => {
   const { acting: _, ...begun } = call;
   return asPermitted(begun, touches, input);
 };
 
-/** Refuses what is beyond reach; what is listed is left to the lists. Batches ask it for each item. */
+/** Throws for a use beyond reach; lists apply their own condition. Batches call it for each item. */
 export async function checkUses(call: Call, touches: Touches, input: object): Promise<void> {
   const { acting } = call;
   if (!acting) return;
   for (const use of usesOf(touches)) {
-    const refused = await refusing(call, acting, use, input as Given);
+    const refused = await refusalOf(call, acting, use, input as Given);
     if (refused === undefined) continue;
     const { type: memory_type, need, scope } = typeof refused === 'string' ? { ...use, scope: refused } : refused;
     throw new CairnError(
       'FORBIDDEN',
-      `agent ${acting.agent_id} may not ${need} this ${memory_type}: its memory_access lets it ${need} ${IN_WORDS[scope]}`,
+      `agent ${acting.agent_id} may not ${need} this ${memory_type}: its memory_access allows it to ${need} ${SCOPE_TEXTS[scope]}`,
       { rule: 'memory_access', memory_type, need, scope },
     );
   }
@@ -118,45 +113,40 @@ export async function checkUses(call: Call, touches: Touches, input: object): Pr
 
 type Given = Readonly<Record<string, unknown>>;
 type Limited = Exclude<Extent, 'all'>;
-/** Of another type than that of the use. */
+/** The object form names another type than that of the use. */
 type Refused = Limited | { readonly type: MemoryKind; readonly need: Need; readonly scope: Limited };
 
 const isDerived = (type: MemoryUse['type']): type is DerivedKind =>
   type === 'Trajectory' || type === 'Scope' || type === 'Edge';
 
-const IN_WORDS: Readonly<Record<Limited, string>> = {
+const SCOPE_TEXTS: Readonly<Record<Limited, string>> = {
   none: 'none of this type',
-  own: 'its own',
-  own_trajectory: 'its own and what is in its trajectories',
+  own: 'only its own',
+  own_trajectory: 'only its own and those in its trajectories',
 };
 
-/** How far the agent reaches, if a use asks for more than that. */
-async function refusing(call: Call, acting: ActingAgent, use: MemoryUse, given: Given): Promise<Refused | undefined> {
+/** The agent's scope, if a use exceeds it. */
+async function refusalOf(call: Call, acting: ActingAgent, use: MemoryUse, given: Given): Promise<Refused | undefined> {
   const { type, need, by } = use;
   if (by === 'listed' || by === 'named' || isAbsent(use, given)) return undefined;
-  if (isDerived(type)) return by === 'items' ? undefined : refusingContainer(call, acting, use, given);
+  if (isDerived(type)) return by === 'items' ? undefined : refusalOfContainer(call, acting, use, given);
   const extent = extentOf(acting.memory_access, type, need);
   if (extent === 'none') return extent;
   if (by === 'tenant') return extent === 'all' ? undefined : extent;
-  if (by === 'card_id') return refusingCard(call, acting, need, given.card_id);
+  if (by === 'card_id') return refusalOfCard(call, acting, need, given.card_id);
   if (by === 'items') return undefined;
-  if (by !== 'made') return refusingOne(call, limitOf(acting, type, need), by, given[use.member ?? by]);
+  if (by !== 'made') return refusalOfEntity(call, limitOf(acting, type, need), by, given[use.member ?? by]);
   if (extent === 'all') return undefined;
-  // What is made is one's own; but it must not be put where one has no business.
+  // The agent owns a new entity, but its container must be within reach.
+  const ownTrajectory: Reach = { ...acting, extent: 'own_trajectory' };
   for (const place of use.places ?? [])
-    if (await isBeyond(call, placeId(place), given[place], { ...acting, extent: 'own_trajectory' })) return extent;
+    if (await isBeyond(call, place === 'thread_id' ? 'trajectory_id' : place, given[place], ownTrajectory))
+      return extent;
   return undefined;
 }
 
-const placeId = (place: PlaceMember): ContainerId => (place === 'thread_id' ? 'trajectory_id' : place);
-
-/** Containers are read by their owner and by agents that reach anything in them; written by their owner and agents that write Turns there. */
-async function refusingContainer(
-  call: Call,
-  acting: ActingAgent,
-  { need, by, member }: MemoryUse,
-  given: Given,
-): Promise<Refused | undefined> {
+/** Its owner and agents that reach anything in a container read it; its owner and agents that write Turns in it write. */
+async function refusalOfContainer(call: Call, acting: ActingAgent, { need, by, member }: MemoryUse, given: Given) {
   const id = given[member ?? by];
   const scope = extentOf(acting.memory_access, 'Turn', need);
   if (scope === 'all' || typeof id !== 'string') return undefined;
@@ -168,14 +158,14 @@ async function refusingContainer(
   return beyond ? scope : undefined;
 }
 
-/** How far an agent writes trajectories: its own always; undefined where it writes all. */
+/** The reach for writing trajectories, always including its own; undefined if unrestricted. */
 export function trajectoryWriteReach({ acting }: Call): Reach | undefined {
   if (!acting) return undefined;
   const extent = extentOf(acting.memory_access, 'Turn', 'write');
   return extent === 'all' ? undefined : { ...acting, extent: widest([extent, 'own']) };
 }
 
-/** What an agent may read of trajectories and scopes; undefined where it reads all. */
+/** The reach for reading trajectories and scopes; undefined if unrestricted. */
 export function containerReachOf(call: Call): ContainerReach | undefined {
   const { acting } = call;
   if (!acting || extentOf(acting.memory_access, 'Turn', 'read') === 'all') return undefined;
@@ -189,30 +179,25 @@ export function containerReachOf(call: Call): ContainerReach | undefined {
   return { agent_id, current_trajectory_id, turns, artifacts, notes, executions, follows_trajectory };
 }
 
-async function refusingOne(
-  call: Call,
-  reach: Reach | undefined,
-  by: ReachedBy,
-  id: unknown,
-): Promise<Refused | undefined> {
+async function refusalOfEntity(call: Call, reach: Reach | undefined, by: ReachedBy, id: unknown) {
   if (!reach || !(await isBeyond(call, by, id, reach))) return undefined;
   const { extent, turns } = reach;
   if (extent !== 'all' && (await isBeyond(call, by, id, { ...reach, turns: undefined }))) return extent;
-  // It sums up turns that the agent may not read.
-  return { type: 'Turn', need: 'read', scope: turns! };
+  // It summarizes turns that the agent may not read.
+  return { type: 'Turn', need: 'read', scope: turns! } as const;
 }
 
 const isAbsent = ({ by, member, where }: MemoryUse, given: Given): boolean =>
   (where !== undefined && !where.is.includes(given[where.member])) ||
   (by !== 'made' && by !== 'items' && by !== 'tenant' && given[member ?? by] === undefined);
 
-/** What is not there is not beyond reach: the operation says that it is not found. */
+/** False for a missing entity: the operation answers that it is not found. */
 async function isBeyond(call: Call, by: ReachedBy, id: unknown, reach: Reach): Promise<boolean> {
   if (typeof id !== 'string') return false;
   return (await isWithin(call.driver.at(call.tenant), by, id, reach)) === false;
 }
 
-/** Whose a card is, and what holds it; filled in by facts, which keeps cards. */
+/** The author and holder of a card; filled by facts, which stores cards. */
 export const cardOwners = new SlotRegistry<'card', (query: Query, card_id: string) => Promise<CardOwner | undefined>>(
   'card owner',
   ['card'],
@@ -223,7 +208,7 @@ interface CardOwner {
   readonly held_by: string | null;
 }
 
-async function refusingCard(
+async function refusalOfCard(
   call: Call,
   { agent_id, memory_access }: ActingAgent,
   need: Need,
@@ -236,20 +221,19 @@ async function refusingCard(
   return (card.held_by === null ? extents.loose : extents.held) as Limited;
 }
 
-/** How far a list of this type reaches; undefined where it shows all. */
-export function reachOf(call: Call, type: MemoryKind, need: Need = 'read'): Reach | undefined {
-  return call.acting && limitOf(call.acting, type, need);
-}
+/** The reach of a list of this type; undefined if unrestricted. */
+export const reachOf = (call: Call, type: MemoryKind, need: Need = 'read'): Reach | undefined =>
+  call.acting && limitOf(call.acting, type, need);
 
-/** What sums up turns is for those who read the turns, also where they may read or change all artifacts or notes. */
+/** Summaries of turns are limited to readers of the turns, even for agents that reach all artifacts or notes. */
 function limitOf(
   { agent_id, current_trajectory_id, memory_access }: ActingAgent,
   type: MemoryKind,
   need: Need,
 ): Reach | undefined {
   const extent = extentOf(memory_access, type, need);
-  const heard = extentOf(memory_access, 'Turn', 'read');
-  const turns = (type === 'Artifact' || type === 'Note') && heard !== 'all' ? heard : undefined;
+  const readable = extentOf(memory_access, 'Turn', 'read');
+  const turns = (type === 'Artifact' || type === 'Note') && readable !== 'all' ? readable : undefined;
   if (extent === 'all' && turns === undefined) return undefined;
   return { extent, turns, agent_id, current_trajectory_id };
 }
@@ -264,19 +248,12 @@ export function cardReachOf(call: Call): CardReach | undefined {
   return extents && { ...extents, agent_id: call.acting!.agent_id };
 }
 
-/** Whether a card that was read may be shown. */
-export function mayReadCard(
-  call: Call,
-  card: { readonly author_id: string | null; readonly held_by: string | null },
-): boolean {
+export function mayReadCard(call: Call, card: CardOwner): boolean {
   const extents = extentsOf(call);
   return !extents || reachesCard(extents, call.acting!.agent_id, card);
 }
 
-/**
- * Whether the caller sees what a profile or handover says, and not only that it exists: its maker, a key without
- * an agent, and agents that may read all cards, since a profile is one.
- */
+/** Whether a profile or handover is readable: by its creator, keys without an agent, and readers of all cards. */
 export const mayReadRecipe = (call: Call, made_by: string | null): boolean => {
   const { agent_id } = call.caller;
   return agent_id === null || made_by === agent_id || (extentsOf(call)?.loose ?? 'all') === 'all';

@@ -1,4 +1,4 @@
-/** Operations on agents (seed path: /agents). */
+/** Operations on agents. */
 import { z } from 'zod';
 import { clearable, memoryAccess, operation } from '../../engine/contract.js';
 import { anyId, pageInput, pageOutput, profileName, smallMetadata, uuid } from '../../kernel/contract.js';
@@ -21,12 +21,12 @@ export const agents = {
     path: '/api/v1/agents/register',
     also: ['/api/v1/agents'],
     input: z.strictObject({
-      agent_id: anyId.optional().describe('The agent of the key, or made by the server, when absent'),
+      agent_id: anyId.optional().describe('Default: the agent of the key, or a new id'),
       agent_type: agentType,
       capabilities,
       memory_access: memoryAccess.optional(),
       can_delegate_to: canDelegateTo.optional(),
-      profile_name: profileName.nullish().describe('The profile that it is made from'),
+      profile_name: profileName.nullish().describe('The profile of the agent'),
       offline_after_ms: offlineAfter.optional(),
       metadata: smallMetadata.optional(),
     }),
@@ -35,7 +35,7 @@ export const agents = {
     touches: 'self',
     event: 'cairn.agent.registered',
     status: 201,
-    summary: 'Register an agent: it starts idle. One that registers itself has the rights that came with its key.',
+    summary: 'Register an agent; it starts idle. An agent that registers itself has the rights of its key.',
     example: { agent_id: 'reviewer-1', agent_type: 'reviewer', capabilities: ['review_code'] },
   }),
   get: operation({
@@ -78,7 +78,7 @@ export const agents = {
     access: 'write',
     touches: 'directory',
     event: 'cairn.agent.updated',
-    summary: 'Change an agent. What it may see and do is changed by an admin key without an agent.',
+    summary: 'Change an agent. Changing its rights takes an admin key without an agent.',
     example: { agent_id: 'reviewer-1', status: 'busy' },
   }),
   heartbeat: operation({
@@ -89,7 +89,7 @@ export const agents = {
     access: 'write',
     touches: 'directory',
     event: 'cairn.agent.online',
-    summary: 'Say that an agent is there. Only one that was offline makes an event.',
+    summary: 'Record that an agent is online. Only an agent that was offline causes an event.',
     example: { agent_id: 'reviewer-1' },
   }),
   unregister: operation({
@@ -101,7 +101,7 @@ export const agents = {
     touches: 'directory',
     event: 'cairn.agent.unregistered',
     status: 204,
-    summary: 'Take an agent off the register: not while it is active or has an agent_turn under way.',
+    summary: 'Unregister an agent that is idle or offline and has no active agent_turn.',
     example: { agent_id: 'reviewer-1' },
   }),
 };

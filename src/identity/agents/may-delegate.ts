@@ -1,22 +1,17 @@
-/** Whether an agent may delegate or hand over to another: its can_delegate_to decides. */
+/** Checks delegations and handoffs against the can_delegate_to of the source agent. */
 import type { Query } from '../../driver/index.js';
 import { CairnError } from '../../kernel/index.js';
 import { allowsDelegation } from './rules.js';
-import { findAgent } from './store.js';
+import { type AgentRow, findAgent } from './store.js';
 
-interface Receiver {
-  readonly agent_id: string;
-  readonly agent_type: string;
-  readonly typed: 0 | 1;
-  readonly profile_name: string | null;
-}
+type Receiver = Pick<AgentRow, 'agent_id' | 'agent_type' | 'typed' | 'profile_name'>;
 
-/** Refuses what the source's rules do not allow. One that was never registered, or none at all, is free. */
+/** Throws if the source's rules forbid it. A source that was never registered, or none, has no rules. */
 export async function checkMayDelegate(query: Query, from_agent_id: string | null, to: Receiver): Promise<void> {
   if (from_agent_id === null) return;
   const source = await findAgent(query, from_agent_id);
   const rules = source?.can_delegate_to == null ? null : (JSON.parse(source.can_delegate_to) as string[]);
-  // What an agent says of itself without the right to is no reason to give it work.
+  // A type or profile that an agent claimed without the right to does not count.
   const named = to.typed === 1 ? to : { ...to, agent_type: null, profile_name: null };
   if (allowsDelegation(rules, named)) return;
   const allowed =

@@ -1,13 +1,13 @@
-/** An agent: a registered worker, with what it can do, what it may see, and whether it is there. */
+/** An agent: a registered worker with capabilities, rights and presence. */
 import { z } from 'zod';
 import { memoryAccess, refusesNull, writtenOut } from '../../engine/contract.js';
-import { anyId, instant, jsonObject, text } from '../../kernel/contract.js';
+import { instant, jsonObject, text } from '../../kernel/contract.js';
 
 export const DEFAULT_OFFLINE_AFTER_MS = 60_000;
 
 export const agentType = text(200, 1);
 
-/** offline is never said by an agent: it is what silence makes of it. */
+/** An agent never reports `offline` itself: it follows from silence. */
 export const agentStatus = z.enum(['active', 'idle', 'busy', 'offline']);
 export type AgentStatus = z.output<typeof agentStatus>;
 export const sayableStatus = z.enum(['active', 'idle', 'busy']);
@@ -17,14 +17,14 @@ export const canDelegateTo = refusesNull(
   z
     .array(text(200, 1), writtenOut('["*"]'))
     .max(1000)
-    .describe('Types, profiles or ids of agents, or "*"; absent = anyone, empty = nobody'),
+    .describe('Types, profiles or ids of agents, or "*"; absent: anyone, empty: nobody'),
 );
 
 export const offlineAfter = z
   .int()
   .min(1000)
   .max(7 * 24 * 3_600_000)
-  .describe('How long it may be silent before it is offline: 60,000 unless given');
+  .describe('Silence after which the agent is offline (default: 60,000)');
 
 export const agent = z
   .object({
@@ -36,17 +36,13 @@ export const agent = z
     can_delegate_to: z.array(z.string()).optional(),
     current_trajectory_id: z.string().nullish(),
     profile_name: z.string().nullish(),
-    parent_agent_id: z.string().nullish().describe('The agent on whose behalf it was made'),
+    parent_agent_id: z.string().nullish().describe('The agent on whose behalf it was created'),
     metadata: jsonObject.optional(),
     offline_after_ms: z.int(),
     last_seen_at: instant,
     registered_at: instant,
     updated_at: instant,
   })
-  .describe(
-    'Another agent is shown who it is, what it can do and whether it is there; the rest is for itself and the tenant',
-  )
+  .describe('Other agents see id, type, capabilities and presence; itself and the tenant see the rest')
   .meta({ id: 'Agent' });
 export type Agent = z.output<typeof agent>;
-
-export const agentId = anyId.describe('The agent');

@@ -1,8 +1,8 @@
-/** What an agent's record refers to, looked up by the modules that own it. */
+/** Lookups of entities that agents refer to, by the modules that own them. */
 import type { Query } from '../../driver/index.js';
 import { SlotRegistry } from '../../engine/sql.js';
 
-/** Who owns the profile or trajectory; undefined where there is none, or it is gone. */
+/** The owner of the profile or trajectory; undefined if it does not exist. */
 type OwnerLookup = (query: Query, id: string) => Promise<{ readonly agent_id: string | null } | undefined>;
 
 export const agentReferences = new SlotRegistry<'profile' | 'trajectory', OwnerLookup>('agent reference', [
@@ -10,7 +10,7 @@ export const agentReferences = new SlotRegistry<'profile' | 'trajectory', OwnerL
   'trajectory',
 ]);
 
-/** What an agent has under way, which keeps it from being unregistered: the id of one, if there is any. */
+/** The id of unfinished work that keeps an agent from being unregistered, if there is any. */
 export const agentWork = new SlotRegistry<
   'agent_turn',
   (query: Query, agent_id: string) => Promise<string | undefined>

@@ -1,4 +1,4 @@
-/** To whom an agent may delegate or hand over: by the types, profiles and ids that it names. */
+/** can_delegate_to: the types, profiles and ids to which an agent may delegate. */
 
 /** Absent rules allow anyone, an empty list nobody. */
 export const allowsDelegation = (
@@ -6,7 +6,7 @@ export const allowsDelegation = (
   to: { readonly agent_id: string; readonly agent_type: string | null; readonly profile_name: string | null },
 ): boolean => rules === null || rules.some((rule) => ['*', to.agent_id, to.agent_type, to.profile_name].includes(rule));
 
-/** What both lists name: an agent that another makes delegates to nobody that this other may not delegate to. */
+/** The intersection: an agent gives another agent no wider list than its own. */
 export function commonDelegates(
   one: readonly string[] | null,
   other: readonly string[] | null,

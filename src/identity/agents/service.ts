@@ -1,15 +1,15 @@
-/** Use cases of agents: read, change, heartbeat, unregister. Registering is in agent-registration.ts. */
+/** Use cases of agents, except registration. */
 import type { Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { actsAs, appendEvent, type Call, change, endLease, listPage, type Work } from '../../engine/index.js';
+import { actsAs, type Call, change, endLease, listPage, type Work } from '../../engine/index.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import { noteSeen } from '../presence/heartbeats.js';
-import { holdOnline, releaseAll } from '../presence/offline.js';
+import { agentEvent, holdOnline, releaseAll } from '../presence/offline.js';
 import type { Agent } from './model.js';
 import { agentReferences, agentWork } from './references.js';
 import { accessText, ownRights, RIGHTS, textOf } from './registration.js';
 import { type AgentRow, countAgents, isOffline, listAgents, lockAgent, updateAgent } from './store.js';
-import { openAgentLocked, present, readAgent, showAgent } from './views.js';
+import { openAgentLocked, readAgent, registered, showAgent } from './views.js';
 
 export { register } from './registration.js';
 
@@ -44,27 +44,20 @@ function checkRights(call: Call, fields: Partial<In<'agents.update'>>): void {
   });
 }
 
-/** A trajectory that an agent works in, which must be there. */
-async function checkTrajectory(
-  { call, tx }: Work,
-  row: AgentRow,
-  trajectory_id: string | null | undefined,
-): Promise<void> {
+/** Checks a new current trajectory. */
+async function checkTrajectory({ call, tx }: Work, row: AgentRow, trajectory_id: string | null | undefined) {
   if (trajectory_id == null || trajectory_id === row.current_trajectory_id) return;
   const trajectory = await agentReferences.get('trajectory')(tx, trajectory_id);
-  if (!trajectory) {
-    throw new CairnError(
-      'UNKNOWN_ENTITY',
-      `current_trajectory_id names a trajectory that does not exist or is gone: ${trajectory_id}`,
-      { missing_ids: [trajectory_id] },
-    );
-  }
-  // Rules for own_trajectory hold for where the agent works: it must not widen them by going somewhere else.
+  if (!trajectory)
+    throw new CairnError('UNKNOWN_ENTITY', `current_trajectory_id: trajectory ${trajectory_id} does not exist`, {
+      missing_ids: [trajectory_id],
+    });
+  // own_trajectory includes the current one: an agent must not widen its rights by moving to another.
   const restricted = call.caller.agent_id !== null && row.memory_access !== null;
   if (!restricted || trajectory.agent_id === row.agent_id) return;
   throw new CairnError(
     'FORBIDDEN',
-    `agent ${row.agent_id} has a memory_access, and trajectory ${trajectory_id} is not its own: a key without an agent may send it there`,
+    `agent ${row.agent_id} has a memory_access, and trajectory ${trajectory_id} is not its own: use a key without an agent`,
     { rule: 'own_rights', fields: ['current_trajectory_id'] },
   );
 }
@@ -97,7 +90,7 @@ export async function update(call: Call, input: In<'agents.update'>): Promise<Ag
       const changed =
         (Object.keys(after) as (keyof AgentRow)[]).some((key) => key !== 'updated_at' && after[key] !== row[key]) ||
         (fields.status !== undefined && fields.status !== row.status);
-      // By its own key it is there; and whoever says what an agent does says that it is there.
+      // Its own call is a heartbeat, and so is a report of its status.
       const alive = call.caller.agent_id !== null || fields.status !== undefined;
       if (!alive && !changed) return showAgent(call, row);
       const { status: _, ...changes } = after;
@@ -108,10 +101,8 @@ export async function update(call: Call, input: In<'agents.update'>): Promise<Ag
             ...(fields.status === undefined ? {} : { status: fields.status }),
           })
         : await patched(tx, after);
-      if (changed) {
-        const facts = { fields: named.map(([name]) => name), status: stored.status };
-        appendEvent(work, 'cairn.agent.updated', { type: 'agent', id: agent_id }, facts);
-      }
+      if (changed)
+        agentEvent(work, 'updated', agent_id, { fields: named.map(([name]) => name), status: stored.status });
       return showAgent(call, stored);
     },
     remember: () => agent_id,
@@ -119,7 +110,7 @@ export async function update(call: Call, input: In<'agents.update'>): Promise<Ag
   });
 }
 
-/** A change that is no sign of life: how long the agent may be silent may be another now. */
+/** A change without a heartbeat; offline_after_ms may differ now. */
 async function patched(tx: Tx, row: AgentRow): Promise<AgentRow> {
   await updateAgent(tx, row);
   if (row.status !== 'offline') await holdOnline(tx, row);
@@ -153,14 +144,13 @@ export async function unregister(call: Call, input: In<'agents.unregister'>): Pr
     work: async (work) => {
       const { tx, now } = work;
       const row = await lockAgent(tx, agent_id);
-      // Unregistered before: nothing is left to do.
       if (row && row.unregistered_at !== null) return null;
-      const known = present(call, agent_id, row);
+      const known = registered(call, agent_id, row);
       await refuseAtWork(tx, known, now);
       await releaseAll(work, agent_id);
       await updateAgent(tx, { ...known, status: 'offline', unregistered_at: now, updated_at: now });
       await endLease(tx, 'agent', agent_id);
-      appendEvent(work, 'cairn.agent.unregistered', { type: 'agent', id: agent_id }, {});
+      agentEvent(work, 'unregistered', agent_id);
       return null;
     },
     remember: () => null,
@@ -170,16 +160,13 @@ export async function unregister(call: Call, input: In<'agents.unregister'>): Pr
 
 async function refuseAtWork(tx: Tx, row: AgentRow, now: number): Promise<void> {
   const { agent_id, status } = row;
-  if (!isOffline(row, now) && status !== 'idle') {
-    throw new CairnError(
-      'STATE_CONFLICT',
-      `agent ${agent_id} is ${status}: it can be unregistered once it is idle or offline`,
-      { status },
-    );
-  }
+  if (!isOffline(row, now) && status !== 'idle')
+    throw new CairnError('STATE_CONFLICT', `agent ${agent_id} is ${status}: unregister it once it is idle or offline`, {
+      status,
+    });
   const agent_turn_id = await agentWork.get('agent_turn')(tx, agent_id);
   if (agent_turn_id === undefined) return;
-  throw new CairnError('STATE_CONFLICT', `agent ${agent_id} has an agent_turn under way: end ${agent_turn_id} first`, {
+  throw new CairnError('STATE_CONFLICT', `agent ${agent_id} has an active agent_turn: end ${agent_turn_id} first`, {
     agent_turn_id,
   });
 }

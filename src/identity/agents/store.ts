@@ -1,24 +1,23 @@
-/** agents: rows in, rows out. */
+/** agents: rows and statements. */
 import { join, type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
-import { accessTo, type MemoryAccess } from '../../engine/contract.js';
+import { accessTo, type In, type MemoryAccess } from '../../engine/contract.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
 import type { Agent, AgentStatus } from './model.js';
 
-/** How an agent came to be. */
+/** How an agent was created. */
 export const MADE = {
-  /** It was registered. */
   registered: 0,
-  /** A dispatch made it for its task. */
+  /** By a dispatch, for its task. */
   for_task: 1,
-  /** It came with its key, or by opening a store as it, and has not registered itself yet. */
+  /** With its key, or by opening a store as it; not registered by itself yet. */
   with_key: 2,
 } as const;
 
 export interface AgentRow {
   readonly agent_id: string;
   readonly agent_type: string;
-  /** 0 where the agent said its type itself, without the rights of everyone: then it is a name, and opens nothing. */
+  /** 0 if a restricted agent chose its type itself: the type then grants nothing. */
   readonly typed: 0 | 1;
   /** JSON, as are the next two and metadata. */
   readonly capabilities: string;
@@ -40,11 +39,11 @@ export interface AgentRow {
 
 const parse = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T));
 
-/** Silence makes an agent offline at once, whether or not somebody has noted it. */
+/** A silent agent is offline at once, noticed or not. */
 export const isOffline = (row: AgentRow, now: number): boolean =>
   row.status === 'offline' || row.last_seen_at + row.offline_after_ms <= now;
 
-/** What any agent of the tenant sees of another. */
+/** What agents see of each other. */
 export const toDirectoryEntry = (row: AgentRow, now: number): Agent => ({
   agent_id: row.agent_id,
   agent_type: row.agent_type,
@@ -56,7 +55,7 @@ export const toDirectoryEntry = (row: AgentRow, now: number): Agent => ({
   updated_at: toIso(row.updated_at),
 });
 
-/** The type by which others reach an agent: by its mailbox, and by can_delegate_to. */
+/** The type that counts for mailboxes and can_delegate_to. */
 export const givenType = ({ agent_type, typed }: AgentRow): string | null => (typed === 1 ? agent_type : null);
 
 export const toAgent = (row: AgentRow, now: number): Agent => ({
@@ -69,15 +68,12 @@ export const toAgent = (row: AgentRow, now: number): Agent => ({
   metadata: parse<JsonObject>(row.metadata) ?? {},
 });
 
-/** Unregistered ones included, since an id is never used twice. */
-export function findAgent(query: Query, agent_id: string): Promise<AgentRow | undefined> {
-  return query.get<AgentRow>(sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id}`);
-}
+/** Includes unregistered agents, since ids are never reused. */
+export const findAgent = (query: Query, agent_id: string): Promise<AgentRow | undefined> =>
+  query.get(sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id}`);
 
-/** The same, and nobody changes it until the commit. */
-export function lockAgent(tx: Tx, agent_id: string): Promise<AgentRow | undefined> {
-  return tx.get<AgentRow>(sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id} FOR UPDATE`);
-}
+export const lockAgent = (tx: Tx, agent_id: string): Promise<AgentRow | undefined> =>
+  tx.get(sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id} FOR UPDATE`);
 
 export function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
   return tx.send(
@@ -91,7 +87,7 @@ export function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
   );
 }
 
-/** Gives an agent that came with its key what it says of itself. */
+/** Registers an agent that was created with its key. */
 export async function completeAgent(tx: Tx, row: AgentRow): Promise<void> {
   await updateAgent(tx, row);
   await tx.send(
@@ -111,19 +107,15 @@ export async function updateAgent(tx: Tx, row: AgentRow): Promise<void> {
   );
 }
 
-export interface AgentFilter {
-  readonly agent_type?: string | undefined;
-  readonly status?: AgentStatus | undefined;
-}
+type AgentFilter = Pick<In<'agents.list'>, 'agent_type' | 'status'>;
 
 function where({ agent_type, status }: AgentFilter, now: number): Sql {
   const conditions: Sql[] = [sql`a.tenant_id = ${TENANT}`, sql`a.unregistered_at IS NULL`];
   if (agent_type !== undefined) conditions.push(sql`a.agent_type = ${agent_type}`);
-  if (status === 'offline') {
+  if (status === 'offline')
     conditions.push(sql`(a.status = 'offline' OR a.last_seen_at + a.offline_after_ms <= ${now})`);
-  } else if (status !== undefined) {
+  else if (status !== undefined)
     conditions.push(sql`a.status = ${status}`, sql`a.last_seen_at + a.offline_after_ms > ${now}`);
-  }
   return join(conditions, ' AND ');
 }
 

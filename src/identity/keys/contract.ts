@@ -1,4 +1,4 @@
-/** Operations on the store itself: who am I, keys, the live stream, lifetimes. */
+/** Operations on keys, and whoami. */
 import { z } from 'zod';
 import { caller, grantedAccess, keyRole, operation } from '../../engine/contract.js';
 import { anyId, listOrder, text, uuid } from '../../kernel/contract.js';
@@ -14,7 +14,7 @@ export const auth = {
     access: 'read',
     touches: 'self',
     event: null,
-    summary: 'Say which tenant, agent and role the caller has.',
+    summary: 'Return the tenant, agent and role of the caller.',
     example: {},
   }),
 };
@@ -24,15 +24,13 @@ export const keys = {
     method: 'POST',
     path: '/api/v1/keys',
     input: z.strictObject({
-      agent_id: anyId
-        .optional()
-        .describe('The one agent that the key acts as; it is registered if it is not there yet'),
+      agent_id: anyId.optional().describe('The agent that the key acts as; registered if it does not exist'),
       access: grantedAccess.optional(),
       agent_type: agentType
         .optional()
-        .describe('Of the agent. One that it says itself opens no mailbox and satisfies no can_delegate_to'),
+        .describe('Of the agent. A type that it claims itself opens no mailbox and matches no can_delegate_to'),
       can_delegate_to: canDelegateTo.optional(),
-      role: keyRole.optional().describe('write unless given'),
+      role: keyRole.optional().describe('Default: write'),
       name: text(200, 1).optional(),
     }),
     output: createdKey,
@@ -40,7 +38,7 @@ export const keys = {
     touches: 'tenant_key',
     event: 'cairn.key.created',
     status: 201,
-    summary: 'Create a key for this tenant, and for an agent its rights. The secret is shown this once.',
+    summary: 'Create a key of this tenant, with the rights of its agent. The secret is shown only once.',
     example: { role: 'read', name: 'dashboard' },
   }),
   list: operation({
@@ -63,7 +61,7 @@ export const keys = {
     touches: 'tenant_key',
     event: 'cairn.key.revoked',
     status: 204,
-    summary: 'Revoke a key: it is refused from now on.',
+    summary: 'Revoke a key: requests with it are refused from now on.',
     example: { key_id: 'a1b2c3d4-e5f6-7890-abcd-ef1234567890' },
   }),
 };

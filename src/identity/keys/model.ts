@@ -1,4 +1,4 @@
-/** An API key: random, shown once, stored hashed; it names its tenant and maybe one agent. */
+/** An API key: random, shown once, stored as a hash, bound to a tenant and possibly an agent. */
 import { z } from 'zod';
 import { keyRole } from '../../engine/contract.js';
 import { instant } from '../../kernel/contract.js';
@@ -16,4 +16,4 @@ export const key = z
   .meta({ id: 'Key' });
 export type Key = z.output<typeof key>;
 
-export const createdKey = key.extend({ key: z.string().describe('The secret, shown this once') });
+export const createdKey = key.extend({ key: z.string().describe('The secret, shown only once') });

@@ -1,35 +1,25 @@
-/** api_keys: hashes of keys and what they stand for. Outside row-level security: it is read to learn the tenant. */
+/** api_keys. Outside row-level security, since it is read to learn the tenant. */
 import { acrossTenants, inOrder, type Query, sql, TENANT, type Tx } from '../../driver/index.js';
-import type { KeyRole } from '../../engine/contract.js';
 import type { ListOrder } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
 import type { Key } from './model.js';
 
-interface KeyRow {
-  readonly tenant_id: string;
-  readonly key_id: string;
-  readonly agent_id: string | null;
-  readonly role: KeyRole;
-  readonly name: string | null;
+interface KeyRow extends Omit<Key, 'created_at' | 'revoked_at'> {
   readonly created_at: number;
   readonly revoked_at: number | null;
 }
 
-export interface NewKey extends KeyRow {
-  readonly key_hash: string;
-}
-
-const toKey = (row: KeyRow): Key => ({
-  key_id: row.key_id,
-  tenant_id: row.tenant_id,
-  agent_id: row.agent_id,
-  role: row.role,
-  name: row.name,
-  created_at: toIso(row.created_at),
-  revoked_at: row.revoked_at === null ? null : toIso(row.revoked_at),
+const toKey = ({ key_id, tenant_id, agent_id, role, name, created_at, revoked_at }: KeyRow): Key => ({
+  key_id,
+  tenant_id,
+  agent_id,
+  role,
+  name,
+  created_at: toIso(created_at),
+  revoked_at: revoked_at === null ? null : toIso(revoked_at),
 });
 
-export async function addKey(tx: Tx, key: NewKey): Promise<void> {
+export async function addKey(tx: Tx, key: KeyRow & { readonly key_hash: string }): Promise<void> {
   await tx.run(
     sql`INSERT INTO api_keys (tenant_id, key_id, key_hash, agent_id, role, name, created_at)
         VALUES (${key.tenant_id}, ${key.key_id}, ${key.key_hash}, ${key.agent_id}, ${key.role}, ${key.name}, ${key.created_at})`,

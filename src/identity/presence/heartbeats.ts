@@ -1,19 +1,17 @@
-/** Signs of life: whatever an agent does says that it is there. */
-import { appendEvent, type Call, type Work } from '../../engine/index.js';
+/** Heartbeats: every call by or for an agent records that it is online. */
+import type { Call, Work } from '../../engine/index.js';
 import { type AgentRow, findAgent, isOffline, lockAgent, updateAgent } from '../agents/store.js';
-import { goOffline, holdOnline, isBetweenTasks, onlineUntil } from './offline.js';
+import { agentEvent, goOffline, holdOnline, isBetweenTasks, onlineUntil } from './offline.js';
 
-/** So often within the time that it may be silent is a sign of life noted; the others cost one read. */
-const NOTED = 4;
+/** Maximum number of heartbeats written per `offline_after_ms`; the others cost one read. */
+const WRITTEN_HEARTBEATS = 4;
 
-/** Whether it is time to note a sign of life. */
+/** Whether a heartbeat has to be written. */
 export const isDue = (row: AgentRow, now: number): boolean =>
-  row.unregistered_at === null && (isOffline(row, now) || row.last_seen_at + row.offline_after_ms / NOTED <= now);
+  row.unregistered_at === null &&
+  (isOffline(row, now) || row.last_seen_at + row.offline_after_ms / WRITTEN_HEARTBEATS <= now);
 
-/**
- * Notes that an agent is there; one that was offline is idle again. Nothing happens to an agent that is not registered.
- * Called before other rows are locked: an agent comes first in the order of locks.
- */
+/** Records a heartbeat; an offline agent becomes idle. Before other locks: agents come first in the lock order. */
 export async function seen(work: Work, agent_id: string): Promise<void> {
   const { tx, now } = work;
   const known = await findAgent(tx, agent_id);
@@ -23,8 +21,8 @@ export async function seen(work: Work, agent_id: string): Promise<void> {
 }
 
 /**
- * Notes that the agent is there that a call is made by or for; gives its row. Outside any transaction, and no reason to
- * fail. What is done in an agent_turn is a sign of life only of who holds that, which was seen with the guard.
+ * Records a heartbeat of the agent that a call is made by or for, and returns its row. Outside any transaction; a failure
+ * is ignored. Not for a call in an agent_turn, whose guard records the heartbeat of its holder.
  */
 export async function signOfLife(
   call: Call,
@@ -38,7 +36,7 @@ export async function signOfLife(
   return row;
 }
 
-/** The call of a key without an agent as it is made for the one that it names, which is there, since it acts. */
+/** A call of a key without an agent, made for the agent that it names; records its heartbeat. */
 export async function actingFor(call: Call, agent_id: string): Promise<Call> {
   if (call.caller.agent_id !== null) return call;
   const own: Call = { ...call, for_agent: agent_id };
@@ -46,11 +44,11 @@ export async function actingFor(call: Call, agent_id: string): Promise<Call> {
   return own;
 }
 
-/** The same for an agent whose row is locked, with what else changes in it. */
+/** Records a heartbeat and other changes of an agent whose row is locked. */
 export async function noteSeen(work: Work, row: AgentRow, changes: Partial<AgentRow> = {}): Promise<AgentRow> {
   const { tx, now } = work;
   const silent = row.status !== 'offline' && !isBetweenTasks(row) && onlineUntil(row) <= now;
-  // Nobody has noticed yet, but it was offline all the same: what it held is as good as released.
+  // It was offline although nobody had noticed: its holdings count as released.
   const before = silent ? await goOffline(work, row) : row;
   const returns = before.status === 'offline';
   const after: AgentRow = {
@@ -62,6 +60,6 @@ export async function noteSeen(work: Work, row: AgentRow, changes: Partial<Agent
   };
   await updateAgent(tx, after);
   await holdOnline(tx, after);
-  if (returns) appendEvent(work, 'cairn.agent.online', { type: 'agent', id: row.agent_id }, { status: after.status });
+  if (returns) agentEvent(work, 'online', row.agent_id, { status: after.status });
   return after;
 }

@@ -1,17 +1,15 @@
-/** Waiting until a look finds something: woken by keys, never looking more than ten times a second. */
+/** Waiting calls: poll when a key is woken, at most ten times a second. */
 import { type Call, noticeDue, storeClosed } from '../../engine/index.js';
 import { signOfLife } from './heartbeats.js';
 
-/** So many looks within so much time: the first wake is followed at once, many in a row are not. */
-const LOOKS = 2;
-const LOOKS_MS = 200;
-/** How often who waits says that it is still there. */
-const ALIVE_MS = 10_000;
+/** Maximum number of polls per interval: a single wake is followed at once, a burst is not. */
+const POLLS = 2;
+const POLLS_MS = 200;
+const HEARTBEAT_MS = 10_000;
 
 /**
- * Looks, and looks again whenever one of the keys is woken, until it finds something. Undefined when the time is over or
- * the caller went away. `until` is asked after a look that found nothing, and says when to look again without a
- * wake, such as when a lease ends: a moment of `performance.now()`.
+ * Calls `look` at first and after each wake of a key, until it returns a value; undefined on timeout or abort. `until`,
+ * called after an empty poll, returns the time (of `performance.now()`) of the next poll without a wake.
  */
 export async function waitFor<T>(
   call: Call,
@@ -22,27 +20,27 @@ export async function waitFor<T>(
 ): Promise<T | undefined> {
   const { signal } = call.options;
   const end = performance.now() + timeout_ms;
-  // Before the first look, so that what happens behind it is heard.
+  // Before the first poll, so that no wake after it is missed.
   const waiter = call.wakes.join(call.tenant, keys);
   try {
-    const looked: number[] = [];
+    const polls: number[] = [];
     let alive = performance.now();
     for (;;) {
       if (call.wakes.closed) throw storeClosed();
       if (signal?.aborted) return undefined;
       const now = performance.now();
-      const wait_ms = (looked.at(-LOOKS) ?? Number.NEGATIVE_INFINITY) + LOOKS_MS - now;
+      const wait_ms = (polls.at(-POLLS) ?? Number.NEGATIVE_INFINITY) + POLLS_MS - now;
       if (wait_ms > 0) {
         await new Promise((resolve) => setTimeout(resolve, wait_ms));
         continue;
       }
-      if (looked.push(now) > LOOKS) looked.shift();
+      if (polls.push(now) > POLLS) polls.shift();
       const found = await look();
       if (found !== undefined || now >= end) return found;
-      // A timer may be a fraction of a millisecond early, and the look would be in vain.
-      const next = Math.min(end, until(), alive + ALIVE_MS);
+      // A timer may fire a fraction of a millisecond early.
+      const next = Math.min(end, until(), alive + HEARTBEAT_MS);
       await waiter.wait(Math.ceil(next - performance.now()) + 1, signal);
-      if (performance.now() < alive + ALIVE_MS) continue;
+      if (performance.now() < alive + HEARTBEAT_MS) continue;
       alive = performance.now();
       await signOfLife(call);
     }
@@ -51,7 +49,7 @@ export async function waitFor<T>(
   }
 }
 
-/** Waits as `waitFor` does, for something that may come of a lease's end: what is over is noticed before each look. */
+/** `waitFor` something that the expiry of a lease may cause: handles expired leases before each poll. */
 export function waitForEnd<T>(
   call: Call,
   keys: readonly string[],

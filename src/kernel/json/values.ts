@@ -65,10 +65,7 @@ function roomLeft(value: Json, limit: number): number {
   return room;
 }
 
-/**
- * Equal apart from the order of members; an undefined member counts as absent. Identical objects are not compared, so
- * one side must be frozen where callers may change theirs.
- */
+/** Equal in any order of members; undefined is absent. Identical objects are not compared: freeze one side. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
