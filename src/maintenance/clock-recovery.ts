@@ -5,7 +5,6 @@
 import { PLACE_MS } from '../coordination/index.js';
 import { type Sql, sql, TENANT, type Tx } from '../driver/index.js';
 import { lockSweeps } from '../facts/sql.js';
-import { shiftedTimes } from './clock-order.js';
 
 interface FutureTimes {
   find(now: number): Sql;
@@ -27,6 +26,27 @@ const ENDINGS: FutureTimes = {
     sql`SELECT holder AS id, ended_at AS time FROM endings WHERE tenant_id = ${TENANT} AND ended_at > ${now}`,
   set: (ids, time) => sql`UPDATE endings SET ended_at = ${time} WHERE tenant_id = ${TENANT} AND holder = ANY(${ids})`,
 };
+
+/**
+ * Maps each time to a new one, as close to `now` as possible. A deletion after a seal stays after it, since the box keeps
+ * that card; a seal at or after a deletion stays at or after it. `now` itself may be the time of a seal.
+ */
+export function shiftedTimes(now: number, sealed: Iterable<number>, deleted: Iterable<number>): Map<number, number> {
+  const seals = new Set(sealed);
+  const deletions = new Set(deleted);
+  const times = new Map<number, number>();
+  let moment = now;
+  let isSealed = true;
+  for (const time of [...new Set([...seals, ...deletions])].sort((a, b) => a - b)) {
+    if (isSealed && deletions.has(time)) {
+      moment++;
+      isSealed = false;
+    }
+    times.set(time, moment);
+    isSealed ||= seals.has(time);
+  }
+  return times;
+}
 
 /**
  * Moves the future times of seals, deletions and endings back, in their order: a box keeps cards that were deleted after

@@ -55,10 +55,7 @@ export async function segmentsOf(query: Query, box: BoxRow, revision = box.revis
   return [...(await baseSegments(query, box, revision)), await ownSegment(query, box, revision)];
 }
 
-/**
- * Tables for row-by-row lookups. PostgreSQL without statistics scans all rows of the tenant for each, unless the lookup
- * is a subquery with OFFSET 0; SQLite, which has no LATERAL, keeps the order of a CROSS JOIN.
- */
+// Row-by-row lookups: PostgreSQL without statistics scans all rows of the tenant, unless a subquery has OFFSET 0.
 const nextLink = (): Sql =>
   byDialect({
     sqlite: sql`boxes b`,
@@ -172,7 +169,13 @@ const tableOf = (segments: readonly Segment[]): Sql => {
 /** Whether a segment has few removed entries between its bounds, so that scanning over them is cheap. */
 const isDense = ({ from, until, before, through }: Segment): boolean => until - from <= 2 * (through - before) + 10;
 
-/** All entries of some segments, in order. */
+/** The last entries of a segment, last first. Does not scan entries that were removed before them. */
+const lastEntries = (query: Query, segment: Segment, limit: number): Promise<Entry[]> =>
+  query.all(
+    sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(segment)}
+        ORDER BY e.position DESC LIMIT ${limit}`,
+  );
+
 async function entriesOf(query: Query, segments: readonly Segment[]): Promise<Entry[]> {
   const together = segments.length > 1 ? segments.filter(isDense) : [];
   const found =
@@ -185,17 +188,11 @@ async function entriesOf(query: Query, segments: readonly Segment[]): Promise<En
         );
   for (const segment of segments) {
     if (together.length > 0 && isDense(segment)) continue;
-    // From the end with a limit: does not scan entries that were removed before the first.
-    const rows = await query.all<Entry>(
-      sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(segment)}
-          ORDER BY e.position DESC LIMIT ${segment.through - segment.before}`,
-    );
-    for (const row of rows) found.push(row);
+    for (const row of await lastEntries(query, segment, segment.through - segment.before)) found.push(row);
   }
   return found.sort((a, b) => a.position - b.position);
 }
 
-/** The last entries of a list of segments, in order. */
 export async function tailOf(query: Query, segments: readonly Segment[], limit: number): Promise<Entry[]> {
   const whole: Segment[] = [];
   let wanted = limit;
@@ -207,11 +204,8 @@ export async function tailOf(query: Query, segments: readonly Segment[], limit: 
       wanted -= through - before;
       continue;
     }
-    const rows = await query.all<Entry>(
-      sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(segment)}
-          ORDER BY e.position DESC LIMIT ${wanted}`,
-    );
-    return [...rows.reverse(), ...(await entriesOf(query, whole))];
+    const first = await lastEntries(query, segment, wanted);
+    return [...first.reverse(), ...(await entriesOf(query, whole))];
   }
   return entriesOf(query, whole);
 }
@@ -305,19 +299,14 @@ export async function standingOf(
 ): Promise<Standing> {
   const one = card_ids.length === 1 ? card_ids[0]! : undefined;
   // The common case of one card needs no list.
+  const isOneOf = one === undefined ? sql`= ANY(${card_ids})` : sql`= ${one}`;
   const rows = await query.all<{ card_id: string; entered: number }>(
-    one !== undefined
-      ? sql`SELECT c.card_id, 0 AS entered FROM cards c
-            WHERE c.tenant_id = ${TENANT} AND c.card_id = ${one} AND ${readableAt(now)}
-            UNION ALL
-            SELECT e.card_id, 1 AS entered FROM ${entriesByCard}
-            WHERE e.tenant_id = ${TENANT} AND e.card_id = ${one} AND ${isIn(box_id, one)} AND e.removed_revision IS NULL`
-      : sql`SELECT c.card_id, 0 AS entered FROM cards c
-            WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids}) AND ${readableAt(now)}
-            UNION ALL
-            SELECT e.card_id, 1 AS entered FROM ${entriesByCard}
-            WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${card_ids}) AND e.box_id = ${box_id}
-              AND e.removed_revision IS NULL`,
+    sql`SELECT c.card_id, 0 AS entered FROM cards c
+        WHERE c.tenant_id = ${TENANT} AND c.card_id ${isOneOf} AND ${readableAt(now)}
+        UNION ALL
+        SELECT e.card_id, 1 AS entered FROM ${entriesByCard}
+        WHERE e.tenant_id = ${TENANT} AND e.card_id ${isOneOf}
+          AND ${one === undefined ? sql`e.box_id = ${box_id}` : isIn(box_id, one)} AND e.removed_revision IS NULL`,
   );
   const standing: Standing = { entered: new Set(), known: new Set() };
   for (const { card_id, entered } of rows) (entered === 1 ? standing.entered : standing.known).add(card_id);

@@ -14,6 +14,7 @@ import {
 } from '../../driver/index.js';
 import { BOX_ENDED } from '../../engine/sql.js';
 import type { ListOrder } from '../../kernel/contract.js';
+import type { Grant } from './model.js';
 
 /** The base of a fork: another box at a revision. All null for a box without a base. */
 export interface Base {
@@ -91,7 +92,6 @@ const BOX: Sql = sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.t
 export const findBox = (query: Query, box_id: string): Promise<BoxRow | undefined> =>
   query.get(sql`${BOX} AND b.box_id = ${box_id}`);
 
-/** Finds a box and locks it until the commit. */
 export const lockBox = (tx: Tx, box_id: string): Promise<BoxRow | undefined> =>
   tx.get(sql`${BOX} AND b.box_id = ${box_id} FOR UPDATE`);
 
@@ -169,19 +169,13 @@ export const listBoxes = (
 export const countBoxes = (viewer: string | null, owner: string | undefined): Sql =>
   sql`SELECT COUNT(*) AS total FROM boxes b WHERE ${visibleBoxes(viewer, owner)}`;
 
-export interface GrantRow {
-  readonly box_id: string;
-  readonly agent_id: string;
-  readonly access: 'read' | 'write';
-  readonly granted_at: number;
-}
+export type GrantRow = Omit<Grant, 'granted_at'> & { readonly granted_at: number };
 
 const GRANT: Sql = sql`SELECT box_id, agent_id, access, granted_at FROM box_grants WHERE tenant_id = ${TENANT}`;
 
 export const findGrant = (query: Query, box_id: string, agent_id: string): Promise<GrantRow | undefined> =>
   query.get(sql`${GRANT} AND box_id = ${box_id} AND agent_id = ${agent_id}`);
 
-/** Those of the boxes that are granted to an agent. */
 export async function grantedBoxes(query: Query, box_ids: readonly string[], agent_id: string): Promise<Set<string>> {
   const rows = await query.all<{ box_id: string }>(
     sql`SELECT box_id FROM box_grants

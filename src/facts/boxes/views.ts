@@ -14,8 +14,8 @@ import { type CardRow, isVisible, toCard, wasVisible } from '../cards/store.js';
 import { mayUse, openBox } from './access.js';
 import { entriesAfter, segmentsOf, tailOf } from './entries.js';
 import { entryPage } from './entry-pages.js';
-import { BATCH_TAIL, type Box, type BoxState, MAX_BOX_CARDS } from './model.js';
-import { type BoxRow, countBoxes, findBoxes, listBoxes } from './store.js';
+import { BATCH_TAIL, type Box, type BoxState, type Grant, MAX_BOX_CARDS } from './model.js';
+import { type BoxRow, countBoxes, findBoxes, type GrantRow, listBoxes, listGrants } from './store.js';
 
 const clamp = (limit: number, max: number) => Math.min(max, Math.max(1, limit));
 
@@ -113,11 +113,7 @@ export function load_batch(call: Call, input: In<'boxes.load_batch'>): Promise<O
   });
 }
 
-/**
- * Reads the cards as each box shows them: a sealed box as of its sealing, the box of a scope or checkpoint with all
- * cards that it pins, the output box of an agent_turn without expired ones. A card in several boxes is read once; a card
- * beyond the agent's reach counts as missing.
- */
+/** Reads the cards as each box shows them, each card once. Cards beyond the agent's reach count as missing. */
 export async function hydrateViews(
   call: Call,
   query: Query,
@@ -128,6 +124,7 @@ export async function hydrateViews(
   const shows = ({ sealed_at, held_by }: BoxRow, card: CardRow) => {
     if (!mayReadCard(call, card)) return false;
     if (held_by !== null) {
+      // The box of a scope or checkpoint shows all that it pins, the output box of an agent_turn no expired card.
       const lasts = sealed_at !== null || !isOfTurn(held_by);
       return card.erased_at === null && (lasts || card.expires_at === null || card.expires_at > now);
     }
@@ -185,5 +182,14 @@ export function cards(call: Call, input: In<'boxes.cards'>): Promise<Out<'boxes.
     const card_ids = rows.map(({ card_id }) => card_id);
     const [hydrated] = await hydrateViews(call, query, [{ row, card_ids }], 'cards by limit or tail');
     return { cards: hydrated!.cards, missing_card_ids: hydrated!.missing, ...page };
+  });
+}
+
+export const toGrant = (row: GrantRow): Grant => ({ ...row, granted_at: toIso(row.granted_at) });
+
+export function grants(call: Call, input: In<'boxes.grants'>): Promise<Out<'boxes.grants'>> {
+  return call.driver.snapshot(call.tenant, async (query) => {
+    await openBox(call, query, input.box_id, 'read');
+    return { grants: (await listGrants(query, input.box_id, input.order)).map(toGrant) };
   });
 }

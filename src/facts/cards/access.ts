@@ -33,10 +33,7 @@ export async function refuseHidden(call: Call, query: Query, card_ids: readonly 
   if (hidden.size > 0) throw hiddenCards(call, [...hidden]);
 }
 
-/**
- * The cards that an agent may not derive from: a derived card inherits their subjects. Cards that were given to an
- * agent_turn are allowed, whatever its memory_access.
- */
+/** Cards that an agent may not derive from (subjects are inherited). Cards given to its agent_turns are allowed. */
 export async function unreadableSources(
   call: Call,
   query: Query,

@@ -31,13 +31,9 @@ export const inBox: Pin = (now) =>
             AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at)
             AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at) END)`;
 
-/**
- * Pins besides boxes, as SQL on a card named c; a new strong pin is a new slot. Sweeps skip cards that they found
- * pinned: code that unpins a card must clear its kept_at.
- */
+/** Pins besides boxes. Sweeps skip cards that they found pinned: code that unpins a card must clear its kept_at. */
 export const strongPins = new SlotRegistry<'job', Pin>('strong pins', ['job']);
 
-/** Whether anything pins the card named c. */
 export const pinned: Pin = (now) => join([inBox(now), ...[...strongPins].map(([, pin]) => pin(now))], ' OR ');
 
 export interface ExpiredCard {
@@ -92,10 +88,7 @@ async function forgetSubjects(tx: Tx, card_id: string, subject_ids: string | nul
   }
 }
 
-/**
- * Erases those cards whose holder has ended and that `pin` does not keep; returns how many are erased now. Cards erased
- * before count too, so a batch that runs again returns the same count.
- */
+/** Erases unpinned cards of ended holders. Counts cards erased before too: a repeated batch returns the same count. */
 export async function eraseCards(
   tx: Tx,
   card_ids: readonly string[],
@@ -157,10 +150,7 @@ export async function erasePacket(tx: Tx, packet: ExpiredPacket, hash: string, n
   return true;
 }
 
-/**
- * Locks the row that serializes seals, deletions and sweeps. A sweep then erases nothing that a seal is about to keep,
- * and their times give their order, even within a millisecond or when clocks differ.
- */
+/** Serializes seals, deletions and sweeps: no sweep erases what a seal keeps, and times give the order on any clock. */
 export async function lockSweeps(tx: Tx): Promise<{ readonly swept_at: number; readonly sealed_at: number }> {
   await tx.run(
     sql`INSERT INTO sweeps (tenant_id, swept_at, sealed_at) VALUES (${TENANT}, 0, 0) ON CONFLICT (tenant_id) DO NOTHING`,
@@ -187,13 +177,6 @@ export async function takeDeleteTime(tx: Tx, now: number): Promise<number> {
   const moment = Math.max(now, sealed_at + 1);
   await noteSweep(tx, moment);
   return moment;
-}
-
-export interface LifetimeCounts {
-  readonly total: number;
-  readonly deleted: number;
-  readonly expired: number;
-  readonly erased: number;
 }
 
 export const countCardLifetimes = (now: number): Sql =>

@@ -4,17 +4,10 @@ import { type Call, inChunks, inWords, sizeOf } from '../../engine/index.js';
 import { CairnError } from '../../kernel/index.js';
 import { type CardRow, findCards } from './store.js';
 
-export const cardBytes = (row: CardRow): number =>
-  sizeOf(row.content) +
-  sizeOf(row.tool_calls) +
-  sizeOf(row.metadata) +
-  sizeOf(row.subject_ids) +
-  sizeOf(row.derived_from);
+export const cardBytes = ({ content, tool_calls, metadata, subject_ids, derived_from }: CardRow): number =>
+  sizeOf(content) + sizeOf(tool_calls) + sizeOf(metadata) + sizeOf(subject_ids) + sizeOf(derived_from);
 
-/**
- * Reads each card once. `shown` is how often the answer will contain a card; with 0 it is neither returned nor counted.
- * Refuses as soon as the answer would be too large, before it reads the rest.
- */
+/** Reads each card once. Refuses early if the answer, with each card `shown` times, would be too large. */
 export async function readCards(
   call: Call,
   query: Query,

@@ -25,7 +25,7 @@ import { hiddenAmong, refuseHidden, unreadableSources } from './access.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';
 import { type Card, type CardInput, cardInput } from './model.js';
 import { cardBytes, readCards } from './reading.js';
-import { checkContent, checkMetadata, checkSize } from './rules.js';
+import { alreadyExists, checkContent, checkMetadata, checkSize } from './rules.js';
 import { cardDoc, isSearched, measureCard } from './search-doc.js';
 import {
   type CardRow,
@@ -41,7 +41,7 @@ import {
 } from './store.js';
 import { cardConditions, isOfTurn } from './visibility.js';
 
-/** A card checked and hashed, before any transaction. */
+/** Prepared before the transaction. */
 export interface PreparedCard
   extends Pick<NewCard, 'author_id' | 'content' | 'tool_calls' | 'metadata' | 'content_hash' | 'sent_hash'> {
   readonly input: CardInput;
@@ -83,19 +83,15 @@ export function prepareCard(
 
 /** Returns the existing card of this id if the request is the same; refuses an id that is taken or was deleted. */
 function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard, now: number): Card {
-  const taken = () =>
-    new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `card ${row.card_id} already exists with different content: use a new card_id`,
-    );
+  const { card_id } = row;
   // Compares no content for another agent's card: the answer would confirm a guess.
-  if (caller.agent_id !== null && row.author_id !== prepared.author_id) throw taken();
+  if (caller.agent_id !== null && row.author_id !== prepared.author_id) throw alreadyExists('card', card_id);
   if (!isVisible(row, now)) {
-    throw new CairnError('ENTITY_GONE', `card ${row.card_id} was deleted or has expired: ids are never reused`);
+    throw new CairnError('ENTITY_GONE', `card ${card_id} was deleted or has expired: ids are never reused`);
   }
   const card = toCard(tenant, row);
-  if (row.sent_hash !== prepared.sent_hash && !isAnswerOf(cardInput, card, prepared.input)) throw taken();
-  return card;
+  if (row.sent_hash === prepared.sent_hash || isAnswerOf(cardInput, card, prepared.input)) return card;
+  throw alreadyExists('card', card_id);
 }
 
 async function inheritSubjects({ call, tx, now }: Work, input: CardInput): Promise<string[]> {
@@ -122,7 +118,6 @@ function expiry({ ttl_seconds, expires_at }: CardInput, now: number): number | n
   return agreedExpiry(expires_at, `ttl_seconds ${ttl_seconds}`, duration_ms, now);
 }
 
-/** Adds a card, with a holder or without. */
 export async function addCard(
   work: Work,
   prepared: PreparedCard,

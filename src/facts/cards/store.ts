@@ -147,7 +147,6 @@ export const readableAt = (now: number): Sql =>
   sql`c.erased_at IS NULL AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ${now})
       AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)`;
 
-/** Those of the ids whose cards are readable now. */
 export async function knownCards(tx: Query, ids: readonly string[], now: number): Promise<Set<string>> {
   const rows = await tx.all<{ card_id: string }>(
     sql`SELECT c.card_id FROM cards c

@@ -22,12 +22,12 @@ import { insertDocs, type Measured, type NewDoc } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, inTurn, invalid, notFound, toIso, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
-import { checkSize } from '../cards/rules.js';
+import { alreadyExists, checkSize } from '../cards/rules.js';
 import { packets as operations } from './contract.js';
+import { differenceOf, originalOf, upcast } from './envelope.js';
 import { indexEntries } from './index-entries.js';
 import { descend, parentsOf } from './lineage.js';
 import { type Packet, type PacketInput, packetInput, RESERVED_PREFIX, type WriteResult } from './model.js';
-import { differenceOf, originalOf } from './original.js';
 import { measurePacket, packetDoc } from './search-doc.js';
 import {
   countPackets,
@@ -43,7 +43,6 @@ import {
   relativeSeqs,
   toPacket,
 } from './store.js';
-import { upcast } from './upcast.js';
 import { viewerOf } from './viewer.js';
 
 const LINEAGE_LIMIT = 1000;
@@ -86,10 +85,9 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
   };
 }
 
-function expiry(packet: PacketInput, now: number): number | null {
-  if (packet.ttl === undefined) return null;
-  const at = toMs(packet.ttl);
-  if (at <= now) throw invalid(`ttl must be in the future, and is ${packet.ttl}`);
+function expiry({ ttl }: PacketInput, now: number): number | null {
+  const at = ttl === undefined ? null : toMs(ttl);
+  if (at !== null && at <= now) throw invalid(`ttl must be in the future, and is ${ttl}`);
   return at;
 }
 
@@ -178,20 +176,14 @@ async function writtenBefore(
   if (!existing) return false;
   // Compares no content for another agent's packet: the answer would confirm a guess.
   const { agent_id } = call.caller;
-  if (agent_id !== null && existing.agent !== agent_id) throw otherPacket(packet_id);
+  if (agent_id !== null && existing.agent !== agent_id) throw alreadyExists('packet', packet_id);
   if (isGone(existing, now)) {
     throw new CairnError('ENTITY_GONE', `packet ${packet_id} expired or was erased: ids are never reused`);
   }
-  const isSame = existing.sent_hash === sent_hash;
-  if (!isSame && !isAnswerOf(packetInput, JSON.parse(existing.envelope!) as object, sent)) throw otherPacket(packet_id);
-  return true;
+  if (existing.sent_hash === sent_hash) return true;
+  if (isAnswerOf(packetInput, JSON.parse(existing.envelope!) as object, sent)) return true;
+  throw alreadyExists('packet', packet_id);
 }
-
-const otherPacket = (packet_id: string): CairnError =>
-  new CairnError(
-    'ENTITY_ALREADY_EXISTS',
-    `packet ${packet_id} already exists with different content: use a new packet_id`,
-  );
 
 export async function write(call: Call, input: In<'packets.write'>): Promise<WriteResult> {
   const prepared = prepare(call, input);
@@ -211,15 +203,13 @@ export async function write(call: Call, input: In<'packets.write'>): Promise<Wri
 
 export async function write_batch(call: Call, input: In<'packets.write_batch'>): Promise<Out<'packets.write_batch'>> {
   const prepared: PreparedPacket[] = [];
-  for (const [i, packet] of input.packets.entries())
-    prepared.push(
-      await inTurn(() =>
-        inItem('packets', i, async () => {
-          await checkUses(call, operations.write.touches, packet);
-          return prepare(call, packet);
-        }),
-      ),
-    );
+  for (const [i, packet] of input.packets.entries()) {
+    const check = async () => {
+      await checkUses(call, operations.write.touches, packet);
+      return prepare(call, packet);
+    };
+    prepared.push(await inTurn(() => inItem('packets', i, check)));
+  }
   return change(call, {
     input,
     bytes: bytesOf(prepared),

@@ -17,18 +17,12 @@ import type { Ancestor } from './lineage.js';
 import type { Packet } from './model.js';
 import { type PacketViewer, visibleTo } from './visibility.js';
 
-export interface PacketRow {
+export interface PacketRow
+  extends Ancestor,
+    Pick<NewPacket, 'packet_type' | 'timestamp' | 'thread_id' | 'content_hash' | 'expires_at'> {
   readonly seq: number;
-  readonly packet_id: string;
-  readonly packet_type: string;
-  readonly timestamp: number;
   readonly recorded_at: number;
-  readonly thread_id: string | null;
   readonly envelope: string | null;
-  readonly content_hash: string;
-  readonly expires_at: number | null;
-  readonly generation: number;
-  readonly root_packet_id: string;
   readonly parent_ids: string | null;
   readonly erased_at: number | null;
 }
@@ -89,10 +83,7 @@ interface Parent extends Ancestor {
   readonly subject_ids: readonly string[];
 }
 
-/**
- * Those of the parents that exist, also in the same commit. An agent finds its own packets and those that it may read,
- * since a child inherits the subjects of its parents; packets of others in the same commit are not readable yet.
- */
+/** The existing parents, also of the same commit. An agent finds only readable ones: a child inherits their subjects. */
 export async function findParents(
   tx: Tx,
   ids: readonly string[],
@@ -102,6 +93,7 @@ export async function findParents(
   const found = new Map<string, Parent>();
   const wanted = new Set(ids);
   for (const packet of tx.journalled as readonly NewPacket[]) {
+    // Packets of others in the same commit are not readable yet.
     const isReadable = viewer === null || packet.agent === viewer.agent;
     if (wanted.has(packet.packet_id) && isReadable) found.set(packet.packet_id, packet);
   }
