@@ -28,8 +28,8 @@ const ENDINGS: FutureTimes = {
 };
 
 /**
- * Maps each time to a new one, as close to `now` as possible. A deletion after a seal stays after it, since the box keeps
- * that card; a seal at or after a deletion stays at or after it. `now` itself may be the time of a seal.
+ * New times, as close to `now` as possible, which may be the time of a seal itself. A deletion after a seal stays after
+ * it, a seal at or after a deletion stays at or after it.
  */
 export function shiftedTimes(now: number, sealed: Iterable<number>, deleted: Iterable<number>): Map<number, number> {
   const seals = new Set(sealed);
@@ -48,10 +48,7 @@ export function shiftedTimes(now: number, sealed: Iterable<number>, deleted: Ite
   return times;
 }
 
-/**
- * Moves the future times of seals, deletions and endings back, in their order: a box keeps cards that were deleted after
- * it was sealed. Later seals and deletions then follow these times, not those of the wrong clock.
- */
+/** Moves future times of seals, deletions and endings back, in order: a box keeps cards deleted after its sealing. */
 export async function bringBackSeals(tx: Tx, now: number): Promise<void> {
   await lockSweeps(tx);
   const read = async ({ find }: FutureTimes) => {

@@ -102,11 +102,10 @@ async function sweepBatch(work: Work, batch: readonly ExpiredCard[]): Promise<{ 
   return { erased: gone.size, kept };
 }
 
+type Batch = (work: Work) => Promise<{ readonly count: number; readonly isLast: boolean }>;
+
 /** Runs batches, each in its own transaction, until one says that it was the last; returns the total. */
-async function inBatches(
-  call: Call,
-  batch: (work: Work) => Promise<{ readonly count: number; readonly isLast: boolean }>,
-): Promise<number> {
+async function inBatches(call: Call, batch: Batch): Promise<number> {
   const now = call.driver.now();
   for (let total = 0; ; ) {
     const { count, isLast } = await writeGuarded(call, (tx) => batch({ call, tx, now }));

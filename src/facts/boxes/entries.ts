@@ -107,12 +107,12 @@ export async function baseSegments(query: Query, box: Link, revision: number): P
 /** The own segment of a box: from its row for the newest revision, else from its entries. */
 export async function ownSegment(query: Query, box: BoxRow, revision: number): Promise<Segment> {
   const before = baseLengthAt(box, revision);
-  const { box_id, next_position } = box;
+  const { box_id, first_position, next_position, length } = box;
   if (revision === box.revision) {
-    return { box_id, revision, from: box.first_position, until: next_position, before, through: box.length };
+    return { box_id, revision, from: first_position, until: next_position, before, through: length };
   }
   const from = box.base_position ?? 1;
-  const until = await positionAfter(query, box_id, revision, from, next_position);
+  const until = await positionAfter(query, box, revision, from);
   const found = { box_id, revision, from, until, before };
   const last = await query.get<{ ordinal: number }>(
     sql`SELECT e.ordinal FROM box_entries e WHERE ${inSegment(found)} ORDER BY e.position DESC LIMIT 1`,
@@ -121,13 +121,8 @@ export async function ownSegment(query: Query, box: BoxRow, revision: number): P
 }
 
 /** The first position added after a revision, by binary search: revisions rise with positions. */
-async function positionAfter(
-  query: Query,
-  box_id: string,
-  revision: number,
-  from: number,
-  until: number,
-): Promise<number> {
+async function positionAfter(query: Query, box: BoxRow, revision: number, from: number): Promise<number> {
+  const { box_id, next_position: until } = box;
   const row = await query.get<{ low: number }>(
     sql`WITH RECURSIVE search(low, high) AS (
           SELECT CAST(${from} AS BIGINT), CAST(${until} AS BIGINT)
@@ -250,6 +245,8 @@ const entriesByCard: Sql = byDialect({
   postgres: sql`box_entries e`,
 });
 
+type EntryRow = Entry & { box_id: string; added_revision: number; removed_revision: number | null };
+
 /** Those of the cards that the segments contain. */
 export async function presentCards(
   query: Query,
@@ -258,17 +255,11 @@ export async function presentCards(
 ): Promise<Set<string>> {
   if (segments.length === 0 || card_ids.length === 0) return new Set();
   const chain = new Map(segments.map((segment) => [segment.box_id, segment]));
-  const rows = await query.all<{
-    card_id: string;
-    box_id: string;
-    position: number;
-    added_revision: number;
-    removed_revision: number | null;
-  }>(
+  const rows = await query.all<EntryRow>(
     sql`SELECT e.card_id, e.box_id, e.position, e.added_revision, e.removed_revision FROM ${entriesByCard}
         WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${card_ids}) AND e.box_id = ANY(${[...chain.keys()]})`,
   );
-  const isPresent = (row: (typeof rows)[number]) => {
+  const isPresent = (row: EntryRow) => {
     const { revision, until } = chain.get(row.box_id)!;
     const isAdded = row.position < until && row.added_revision <= revision;
     return isAdded && (row.removed_revision === null || row.removed_revision > revision);
@@ -291,15 +282,10 @@ const isIn = (box_id: string, card_id: string): Sql =>
   });
 
 /** Reads in one statement what an append needs to know about its cards. */
-export async function standingOf(
-  query: Query,
-  box_id: string,
-  card_ids: readonly string[],
-  now: number,
-): Promise<Standing> {
-  const one = card_ids.length === 1 ? card_ids[0]! : undefined;
+export async function standingOf(query: Query, box_id: string, ids: readonly string[], now: number): Promise<Standing> {
+  const one = ids.length === 1 ? ids[0]! : undefined;
   // The common case of one card needs no list.
-  const isOneOf = one === undefined ? sql`= ANY(${card_ids})` : sql`= ${one}`;
+  const isOneOf = one === undefined ? sql`= ANY(${ids})` : sql`= ${one}`;
   const rows = await query.all<{ card_id: string; entered: number }>(
     sql`SELECT c.card_id, 0 AS entered FROM cards c
         WHERE c.tenant_id = ${TENANT} AND c.card_id ${isOneOf} AND ${readableAt(now)}

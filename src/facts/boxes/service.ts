@@ -190,13 +190,11 @@ export async function save(call: Call, input: In<'boxes.save'>): Promise<Box> {
 }
 
 /** Refuses fields that a save would not change: a loaded box may be sent back with other cards only. */
-function refuseOther(
-  { box_id, agent_id, metadata }: In<'boxes.save'>,
-  there: Pick<BoxRow, 'agent_id' | 'metadata'>,
-): void {
+function refuseOther(input: In<'boxes.save'>, box: Pick<BoxRow, 'agent_id' | 'metadata'>): void {
+  const { box_id, agent_id, metadata } = input;
   const other = [
-    ...(agent_id != null && agent_id !== there.agent_id ? ['agent_id'] : []),
-    ...(metadata !== undefined && canonical(metadata) !== there.metadata ? ['metadata'] : []),
+    ...(agent_id != null && agent_id !== box.agent_id ? ['agent_id'] : []),
+    ...(metadata !== undefined && canonical(metadata) !== box.metadata ? ['metadata'] : []),
   ];
   if (other.length === 0) return;
   throw invalid(

@@ -36,21 +36,19 @@ export const strongPins = new SlotRegistry<'job', Pin>('strong pins', ['job']);
 
 export const pinned: Pin = (now) => join([inBox(now), ...[...strongPins].map(([, pin]) => pin(now))], ' OR ');
 
-export interface ExpiredCard {
+interface ExpiryKey {
+  readonly expires_at: number;
   readonly card_id: string;
+}
+
+export interface ExpiredCard extends ExpiryKey {
   readonly content_hash: string;
   readonly subject_ids: string | null;
-  readonly expires_at: number;
   readonly kept: number;
 }
 
 /** Expired cards that are not erased, in order of expiry; without those already noted as kept. */
-export function expiredCards(
-  query: Query,
-  now: number,
-  after: { expires_at: number; card_id: string },
-  limit: number,
-): Promise<ExpiredCard[]> {
+export function expiredCards(query: Query, now: number, after: ExpiryKey, limit: number): Promise<ExpiredCard[]> {
   return query.all(
     sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.expires_at, CASE WHEN ${pinned(now)} THEN 1 ELSE 0 END AS kept FROM cards c
         WHERE c.tenant_id = ${TENANT} AND c.expires_at IS NOT NULL AND c.erased_at IS NULL AND c.kept_at IS NULL

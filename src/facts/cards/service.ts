@@ -118,11 +118,9 @@ function expiry({ ttl_seconds, expires_at }: CardInput, now: number): number | n
   return agreedExpiry(expires_at, `ttl_seconds ${ttl_seconds}`, duration_ms, now);
 }
 
-export async function addCard(
-  work: Work,
-  prepared: PreparedCard,
-  held_by: string | null = null,
-): Promise<{ card: Card; added: boolean }> {
+type AddedCard = { readonly card: Card; readonly added: boolean };
+
+export async function addCard(work: Work, prepared: PreparedCard, held_by: string | null = null): Promise<AddedCard> {
   const { call, tx, now } = work;
   const { input, measured } = prepared;
   if (input.card_id !== undefined) {
@@ -193,7 +191,7 @@ async function addTogether(call: Call, input: In<'cards.add_batch'>): Promise<Ou
     input,
     bytes: bytesOf(prepared),
     work: async (work) => {
-      const results: { card: Card; added: boolean }[] = [];
+      const results: AddedCard[] = [];
       for (const [i, card] of prepared.entries()) results.push(await inItem('cards', i, () => addCard(work, card)));
       const ids = results.filter(({ added }) => added).map(({ card }) => card.card_id);
       // A batch appends one event, however many cards it adds.

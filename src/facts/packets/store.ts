@@ -57,14 +57,10 @@ export function toPacket(row: PacketRow, now: number): Packet {
 /** Restricts a statement to the packets that a viewer sees; follows other conditions. */
 const andVisible = (viewer: PacketViewer | null): Sql => (viewer === null ? sql`` : sql` AND ${visibleTo(viewer)}`);
 
-export const findPacket = (
-  query: Query,
-  packet_id: string,
-  viewer: PacketViewer | null,
-): Promise<PacketRow | undefined> =>
+export const findPacket = (query: Query, id: string, viewer: PacketViewer | null): Promise<PacketRow | undefined> =>
   query.get(
     sql`SELECT ${COLUMNS} FROM packet_store p
-        WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${packet_id}${andVisible(viewer)}`,
+        WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${id}${andVisible(viewer)}`,
   );
 
 type SentPacket = Pick<NewPacket, 'agent' | 'sent_hash' | 'expires_at'> & Pick<PacketRow, 'envelope' | 'erased_at'>;
@@ -118,10 +114,12 @@ export interface PacketFilter {
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly index: readonly (readonly [IndexKind, string])[];
+  readonly now: number;
+  readonly viewer: PacketViewer | null;
 }
 
-function where(filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
-  const { packet_type, thread_id, agent, source, since, until } = filter;
+function where(filter: PacketFilter): Sql {
+  const { packet_type, thread_id, agent, source, since, until, now, viewer } = filter;
   const conditions: Sql[] = [
     sql`p.tenant_id = ${TENANT}`,
     sql`p.erased_at IS NULL`,
@@ -145,17 +143,11 @@ function where(filter: PacketFilter, now: number, viewer: PacketViewer | null): 
   return join(conditions, ' AND ');
 }
 
-export const listPackets = (
-  query: Query,
-  filter: PacketFilter,
-  page: KeysetPage<number>,
-  now: number,
-  viewer: PacketViewer | null,
-): Promise<PacketRow[]> =>
-  query.all(sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${where(filter, now, viewer)}${keyset(sql`p.seq`, page)}`);
+export const listPackets = (query: Query, filter: PacketFilter, page: KeysetPage<number>): Promise<PacketRow[]> =>
+  query.all(sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${where(filter)}${keyset(sql`p.seq`, page)}`);
 
-export const countPackets = (filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql =>
-  sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(filter, now, viewer)}`;
+export const countPackets = (filter: PacketFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(filter)}`;
 
 export interface StreamFilter {
   readonly type?: string | undefined;
