@@ -248,16 +248,12 @@ const entriesByCard: Sql = byDialect({
 type EntryRow = Entry & { box_id: string; added_revision: number; removed_revision: number | null };
 
 /** Those of the cards that the segments contain. */
-export async function presentCards(
-  query: Query,
-  segments: readonly Segment[],
-  card_ids: readonly string[],
-): Promise<Set<string>> {
-  if (segments.length === 0 || card_ids.length === 0) return new Set();
+export async function presentCards(query: Query, segments: Segment[], ids: readonly string[]): Promise<Set<string>> {
+  if (segments.length === 0 || ids.length === 0) return new Set();
   const chain = new Map(segments.map((segment) => [segment.box_id, segment]));
   const rows = await query.all<EntryRow>(
     sql`SELECT e.card_id, e.box_id, e.position, e.added_revision, e.removed_revision FROM ${entriesByCard}
-        WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${card_ids}) AND e.box_id = ANY(${[...chain.keys()]})`,
+        WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${ids}) AND e.box_id = ANY(${[...chain.keys()]})`,
   );
   const isPresent = (row: EntryRow) => {
     const { revision, until } = chain.get(row.box_id)!;

@@ -8,8 +8,7 @@ import type { Json, JsonObject } from '../../kernel/contract.js';
 import { invalid, toIso } from '../../kernel/index.js';
 import { type CursorScope, decodeCursor, encodeCursor, invalidCursor } from '../../kernel/node.js';
 import type { Card } from '../cards/model.js';
-import { readCards } from '../cards/reading.js';
-import { distinctIds } from '../cards/service.js';
+import { distinctIds, readCards } from '../cards/service.js';
 import { type CardRow, isVisible, toCard, wasVisible } from '../cards/store.js';
 import { mayUse, openBox } from './access.js';
 import { type Entry, entriesAfter, type Segment, segmentsOf, tailOf } from './entries.js';
@@ -177,11 +176,8 @@ export interface EntryList {
 }
 
 /** A page of entries, from the start or the end of a box. */
-export async function entryPage(
-  call: Call,
-  query: Query,
-  { segments, input, filters, total }: EntryList,
-): Promise<Page<Entry>> {
+export async function entryPage(call: Call, query: Query, list: EntryList): Promise<Page<Entry>> {
+  const { segments, input, filters, total } = list;
   const descending = input.order === 'desc';
   if (input.tail !== undefined) {
     const last = await tailOf(query, segments, input.tail);

@@ -9,11 +9,14 @@ import {
   bytesOf,
   type Call,
   change,
+  inChunks,
   indexKey,
   inItem,
+  inWords,
   isAnswerOf,
   listPage,
   runEach,
+  sizeOf,
   type Work,
 } from '../../engine/index.js';
 import { cardReachOf, mayReadCard } from '../../identity/index.js';
@@ -24,7 +27,6 @@ import { canonical, sha256 } from '../../kernel/node.js';
 import { hiddenAmong, refuseHidden, unreadableSources } from './access.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';
 import { type Card, type CardInput, cardInput } from './model.js';
-import { cardBytes, readCards } from './reading.js';
 import { alreadyExists, checkContent, checkMetadata, checkSize } from './rules.js';
 import { cardDoc, isSearched, measureCard } from './search-doc.js';
 import {
@@ -228,6 +230,36 @@ export function distinctIds(name: string, ids: readonly string[]): string[] {
   const distinct = [...new Set(ids)];
   if (distinct.length <= MAX_BATCH_IDS) return distinct;
   throw invalid(`${name} has ${distinct.length} different ids, the limit is ${MAX_BATCH_IDS}`);
+}
+
+export const cardBytes = ({ content, tool_calls, metadata, subject_ids, derived_from }: CardRow): number =>
+  sizeOf(content) + sizeOf(tool_calls) + sizeOf(metadata) + sizeOf(subject_ids) + sizeOf(derived_from);
+
+/** Reads each card once. Refuses early if the answer, with each card `shown` times, would be too large. */
+export async function readCards(
+  call: Call,
+  query: Query,
+  card_ids: Iterable<string>,
+  shown: (row: CardRow) => number,
+  fewer: string,
+): Promise<Map<string, CardRow>> {
+  const limit = call.limits.max_answer_bytes;
+  const cards = new Map<string, CardRow>();
+  let bytes = 0;
+  const read = async (ids: readonly string[]) => [...(await findCards(query, ids)).values()];
+  for await (const rows of inChunks([...new Set(card_ids)], read, cardBytes)) {
+    for (const row of rows) {
+      const times = shown(row);
+      if (times === 0) continue;
+      bytes += times * cardBytes(row);
+      if (bytes > limit) {
+        const message = `the answer would exceed ${inWords(limit)}: ask for fewer ${fewer}`;
+        throw new CairnError('TOO_LARGE', message, { limit });
+      }
+      cards.set(row.card_id, row);
+    }
+  }
+  return cards;
 }
 
 export async function get_batch(call: Call, input: In<'cards.get_batch'>): Promise<Out<'cards.get_batch'>> {
