@@ -14,8 +14,17 @@ export { packets } from './packets/contract.js';
 export { events } from './packets/events-contract.js';
 export { type Packet, type PacketInput, RESERVED_PREFIX } from './packets/model.js';
 export { profiles } from './profiles/contract.js';
-export { type Hydrated, hydrated, type Prompt, type PromptFormat, promptFormat } from './transcripts/model.js';
-export type { AnthropicBlock, AnthropicMessage, OpenAiMessage, OpenAiToolCall } from './transcripts/model-messages.js';
+export {
+  type AnthropicBlock,
+  type AnthropicMessage,
+  type Hydrated,
+  hydrated,
+  type OpenAiMessage,
+  type OpenAiToolCall,
+  type Prompt,
+  type PromptFormat,
+  promptFormat,
+} from './transcripts/model.js';
 
 declare module '../engine/contract/operation-types.js' {
   interface OperationsByName

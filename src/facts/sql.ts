@@ -12,7 +12,6 @@ export {
   expiredPackets,
   inBox,
   keyedHash,
-  type LifetimeCounts,
   lockSweeps,
   noteKept,
   noteSweep,

@@ -1,5 +1,4 @@
 /** The use cases of facts, by group and verb of the operation table. */
-import * as boxGrants from './boxes/grants.js';
 import * as boxes from './boxes/service.js';
 import * as boxViews from './boxes/views.js';
 import * as cards from './cards/service.js';
@@ -7,4 +6,4 @@ import * as packets from './packets/service.js';
 import { events } from './packets/stream.js';
 import * as profiles from './profiles/service.js';
 
-export const useCases = { cards, boxes: { ...boxViews, ...boxes, ...boxGrants }, packets, events, profiles };
+export const useCases = { cards, boxes: { ...boxViews, ...boxes }, packets, events, profiles };

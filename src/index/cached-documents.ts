@@ -1,9 +1,7 @@
-/**
- * Cache of all documents of a small tenant: read once, then only new ones. Documents are added and blanked, never changed;
- * each search asks the database whether the cache is complete.
- */
+/** Cache of all documents of a small tenant. Each search checks that it is complete, and reads only new documents. */
 import { byDialect, type Query, type Sql, sql, TENANT } from '../driver/index.js';
 import { givingWay } from '../kernel/index.js';
+import type { NewDoc } from './documents.js';
 import { CACHE_MS, FEATURE_COLUMNS, type FeatureRow, type Features } from './features.js';
 import type { Extent } from './postings.js';
 
@@ -20,10 +18,8 @@ const PAGE = 500;
 /** Documents between two cooperative yields. */
 const YIELD_AFTER = 64;
 
-export interface KeptDoc extends Features {
+export interface KeptDoc extends Features, Pick<NewDoc, 'expires_at' | 'held_by'> {
   readonly entity_type: string;
-  readonly expires_at: number | null;
-  readonly held_by: string | null;
 }
 
 export interface Kept {
@@ -63,8 +59,8 @@ export interface Marks {
   readonly up_to: string;
 }
 
-export async function marksAhead(query: Query, whose: KeptTenant): Promise<Marks | undefined> {
-  const kept = whose.in_order ? undefined : cache.get(nameOf(whose));
+export async function marksAhead(query: Query, key: KeptTenant): Promise<Marks | undefined> {
+  const kept = key.in_order ? undefined : cache.get(nameOf(key));
   return kept && !isTooMuch(kept) ? marksOf(query, kept.last) : undefined;
 }
 
@@ -74,15 +70,15 @@ const isTooMuch = ({ characters }: Kept): boolean => characters > MAX_CHARACTERS
 /** All documents of a tenant at this moment; undefined if there are too many. */
 export async function keptDocs(
   query: Query,
-  whose: KeptTenant,
+  key: KeptTenant,
   extent: Extent,
-  marks: Marks | undefined,
+  marks?: Marks,
 ): Promise<Kept | undefined> {
   if (extent.docs > MAX_DOCS) return undefined;
-  const name = nameOf(whose);
+  const name = nameOf(key);
   const cached = cache.get(name);
-  const isCurrent = cached && (await update(query, whose, cached, extent, marks));
-  const kept = isCurrent ? cached : await load(query, whose, extent);
+  const isCurrent = cached && (await update(query, key, cached, extent, marks));
+  const kept = isCurrent ? cached : await load(query, key, extent);
   // Deleted and set again: the least recently used is first.
   cache.delete(name);
   cache.set(name, kept);
@@ -110,10 +106,10 @@ async function read(query: Query, after: number, last: number): Promise<Row[]> {
   return JSON.parse(row?.list ?? '[]') as Row[];
 }
 
-async function load(query: Query, whose: KeptTenant, extent: Extent): Promise<Kept> {
+async function load(query: Query, key: KeptTenant, extent: Extent): Promise<Kept> {
   const kept: Kept = {
     ...extent,
-    mark: whose.in_order ? '' : (await marksOf(query, 0)).all,
+    mark: key.in_order ? '' : (await marksOf(query, 0)).all,
     characters: 0,
     byNumber: new Map(),
     byTerm: new Map(),
@@ -132,24 +128,18 @@ async function load(query: Query, whose: KeptTenant, extent: Extent): Promise<Ke
       for (const some of [kept.byNumber, kept.byTerm, kept.byScope]) some.clear();
       return kept;
     }
-    if (whose.in_order || rows.length < PAGE) {
-      if (!whose.in_order) kept.last = after;
+    if (key.in_order || rows.length < PAGE) {
+      if (!key.in_order) kept.last = after;
       return kept;
     }
   }
 }
 
 /** Adds new documents. False if some were blanked: only the database knows which. */
-async function update(
-  query: Query,
-  whose: KeptTenant,
-  kept: Kept,
-  extent: Extent,
-  marks: Marks | undefined,
-): Promise<boolean> {
+async function update(query: Query, key: KeptTenant, kept: Kept, extent: Extent, marks?: Marks): Promise<boolean> {
   if (kept.generation !== extent.generation) return false;
   if (isTooMuch(kept)) return kept.docs <= extent.docs;
-  if (!whose.in_order) return updateUnordered(query, kept, extent, marks);
+  if (!key.in_order) return updateUnordered(query, kept, extent, marks);
   if (kept.last === extent.last) return kept.docs === extent.docs;
   const rows = await read(query, kept.last, extent.last);
   if (kept.docs + rows.length !== extent.docs) return false;

@@ -92,11 +92,10 @@ export const columnsOf = ({ measured, ...doc }: NewDoc): DocColumns => ({
   terms: measured.terms,
 });
 
-export const insertDocs = (tx: Tx, docs: readonly NewDoc[]): Promise<void> =>
-  tx.insert(
-    table,
-    docs.map((doc) => valuesOf(table, { tenant_id: tx.tenant, ...columnsOf(doc) })),
-  );
+export function insertDocs(tx: Tx, docs: readonly NewDoc[]): Promise<void> {
+  const rows = docs.map((doc) => valuesOf(table, { tenant_id: tx.tenant, ...columnsOf(doc) }));
+  return tx.insert(table, rows);
+}
 
 /** Takes a superseded or deleted version out of the search; its content may stay. */
 export const forgetDoc = (tx: Tx, content_id: string): Promise<void> =>

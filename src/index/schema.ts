@@ -2,10 +2,7 @@
 import { composed, type SchemaPart, triggerFunction } from '../driver/index.js';
 import { vectorSchema } from './vectors/schema.js';
 
-/**
- * Statement of a trigger on a table with content: blanks its documents. `row` is the row with the tenant; `which` selects
- * documents of that table, since ids of other tables may be the same.
- */
+/** Trigger statement that blanks the documents of some content. `which`: ids of other tables may be the same. */
 export const blankDocs = (row: 'old' | 'new' | 'OLD', content_id: string, which: string): string =>
   `UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
       WHERE tenant_id = ${row}.tenant_id AND content_id = ${content_id} AND ${which} AND terms IS NOT NULL`;

@@ -59,9 +59,6 @@ export function saidIn(value: Json): string {
   return texts.join('\n');
 }
 
-const CALLED = ['function', 'tool_call'];
-const ANSWERED = ['result', 'content', 'output', 'text'];
-
 const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** The first of these members that an object has and that is not null. */
@@ -74,7 +71,7 @@ function memberOf(value: Json, names: readonly string[]): Json | undefined {
 export const callsAsText = (calls: readonly Json[]): string =>
   calls
     .map((given) => {
-      const call = memberOf(given, CALLED) ?? given;
+      const call = memberOf(given, ['function', 'tool_call']) ?? given;
       const name = memberOf(call, ['name']);
       if (typeof name !== 'string') return asText(call);
       const input = memberOf(call, ['arguments', 'input', 'args']);
@@ -84,7 +81,9 @@ export const callsAsText = (calls: readonly Json[]): string =>
 
 /** The results of tools, without their envelopes. */
 export const resultsAsText = (results: readonly Json[]): string =>
-  results.map((given) => asText(memberOf(given, ANSWERED) ?? onlyTextOf(given) ?? given)).join('\n');
+  results
+    .map((given) => asText(memberOf(given, ['result', 'content', 'output', 'text']) ?? onlyTextOf(given) ?? given))
+    .join('\n');
 
 /** The text of an object whose only member is a text. */
 function onlyTextOf(value: Json): string | undefined {

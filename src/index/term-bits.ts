@@ -1,7 +1,4 @@
-/**
- * Documents with a bit for each term that they have, newest first. A search may have tens of thousands: typed arrays are
- * merged quickly and leave the garbage collector nothing to do.
- */
+/** Documents with a bit per term, newest first. Typed arrays: a search merges tens of thousands without garbage. */
 
 export class TermBits {
   /** Descending. */
@@ -17,8 +14,9 @@ export class TermBits {
 
   /** From documents in descending order. */
   static of(having: readonly (readonly [doc_no: number, bits: number])[]): TermBits {
+    const docs = Float64Array.from(having, ([doc_no]) => doc_no);
     return new TermBits(
-      Float64Array.from(having, ([doc_no]) => doc_no),
+      docs,
       Uint32Array.from(having, ([, bits]) => bits),
     );
   }
@@ -56,8 +54,9 @@ export class TermBits {
   /** The documents that `others` does not have. */
   without(others: TermBits): TermBits {
     const left = [...this.#docs.keys()].filter((i) => others.get(this.#docs[i]!) === 0);
+    const docs = Float64Array.from(left, (i) => this.#docs[i]!);
     return new TermBits(
-      Float64Array.from(left, (i) => this.#docs[i]!),
+      docs,
       Uint32Array.from(left, (i) => this.#bits[i]!),
     );
   }

@@ -15,10 +15,7 @@ interface Seed {
 
 const LETTERS = '0123456789abcdefghijklmnopqrstuv';
 /** All pairs of letters: composing a code from pairs is faster than formatting numbers. */
-const PAIRS: readonly string[] = Array.from(
-  { length: LETTERS.length ** 2 },
-  (_, at) => LETTERS[at >> 5]! + LETTERS[at & 31]!,
-);
+const PAIRS: readonly string[] = Array.from({ length: 1024 }, (_, at) => LETTERS[at >> 5]! + LETTERS[at & 31]!);
 
 /** 35 bits of the hash, five per letter. */
 function codeOf(term: string, seed: Seed): string {

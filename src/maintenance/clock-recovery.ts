@@ -5,7 +5,6 @@
 import { PLACE_MS } from '../coordination/index.js';
 import { type Sql, sql, TENANT, type Tx } from '../driver/index.js';
 import { lockSweeps } from '../facts/sql.js';
-import { shiftedTimes } from './clock-order.js';
 
 interface FutureTimes {
   find(now: number): Sql;
@@ -29,9 +28,27 @@ const ENDINGS: FutureTimes = {
 };
 
 /**
- * Moves the future times of seals, deletions and endings back, in their order: a box keeps cards that were deleted after
- * it was sealed. Later seals and deletions then follow these times, not those of the wrong clock.
+ * New times, as close to `now` as possible, which may be the time of a seal itself. A deletion after a seal stays after
+ * it, a seal at or after a deletion stays at or after it.
  */
+export function shiftedTimes(now: number, sealed: Iterable<number>, deleted: Iterable<number>): Map<number, number> {
+  const seals = new Set(sealed);
+  const deletions = new Set(deleted);
+  const times = new Map<number, number>();
+  let moment = now;
+  let isSealed = true;
+  for (const time of [...new Set([...seals, ...deletions])].sort((a, b) => a - b)) {
+    if (isSealed && deletions.has(time)) {
+      moment++;
+      isSealed = false;
+    }
+    times.set(time, moment);
+    isSealed ||= seals.has(time);
+  }
+  return times;
+}
+
+/** Moves future times of seals, deletions and endings back, in order: a box keeps cards deleted after its sealing. */
 export async function bringBackSeals(tx: Tx, now: number): Promise<void> {
   await lockSweeps(tx);
   const read = async ({ find }: FutureTimes) => {

@@ -28,10 +28,7 @@ export interface RecoveredTenant {
   readonly until: string;
 }
 
-/**
- * Sets every tenant whose head is ahead back to the present. Renews the epoch first; if it is stopped half way, a second
- * run does the rest.
- */
+/** Sets tenants whose head is ahead back to the present. Renews the epoch first, so that a second run can finish. */
 export async function recoverClock(runtime: Runtime): Promise<RecoveredTenant[]> {
   const { driver } = runtime;
   const ahead = await headsAfter(driver.at(''), driver.now() + CLOCK_TOLERANCE_MS);

@@ -17,16 +17,12 @@ export async function* examine(driver: Driver): AsyncGenerator<Finding, void, un
   const ahead = await headsAfter(driver.at(''), driver.now() + CLOCK_TOLERANCE_MS);
   for (const { tenant_id } of await listTenants(driver.at(''))) {
     const head = ahead.find((one) => one.tenant_id === tenant_id);
-    yield finding(
-      `${tenant_id}: recorded times are not ahead of the clock`,
-      head ? [clockWarning(head.recorded_at - driver.now())] : [],
-    );
+    const warnings = head ? [clockWarning(head.recorded_at - driver.now())] : [];
+    yield finding(`${tenant_id}: recorded times are not ahead of the clock`, warnings);
     for (const { name, broken } of checks) {
       const rows = await driver.examine<{ what: string }>(tenant_id, broken());
-      yield finding(
-        `${tenant_id}: ${name}`,
-        rows.map(({ what }) => what),
-      );
+      const problems = rows.map(({ what }) => what);
+      yield finding(`${tenant_id}: ${name}`, problems);
     }
     for (const [what, contents] of Object.entries(HASHED))
       yield finding(`${tenant_id}: ${what} hold what their hashes say`, await wrongHashes(driver, tenant_id, contents));

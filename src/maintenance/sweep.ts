@@ -22,7 +22,6 @@ import {
   expiredCards,
   expiredPackets,
   keyedHash,
-  type LifetimeCounts,
   lockSweeps,
   noteKept,
   noteSweep,
@@ -103,11 +102,10 @@ async function sweepBatch(work: Work, batch: readonly ExpiredCard[]): Promise<{ 
   return { erased: gone.size, kept };
 }
 
-/** Runs a batch in a transaction of its own until one says that it was the last; returns the total. */
-async function inBatches(
-  call: Call,
-  batch: (work: Work) => Promise<{ readonly count: number; readonly isLast: boolean }>,
-): Promise<number> {
+type Batch = (work: Work) => Promise<{ readonly count: number; readonly isLast: boolean }>;
+
+/** Runs batches, each in its own transaction, until one says that it was the last; returns the total. */
+async function inBatches(call: Call, batch: Batch): Promise<number> {
   const now = call.driver.now();
   for (let total = 0; ; ) {
     const { count, isLast } = await writeGuarded(call, (tx) => batch({ call, tx, now }));
@@ -162,10 +160,12 @@ const forgetAll = (call: Call, forget: typeof forgetRequests, before: number): P
     return { count, isLast: count < BATCH };
   });
 
-export async function stats(call: Call): Promise<Out<'lifetime.stats'>> {
+type Stats = Out<'lifetime.stats'>;
+
+export async function stats(call: Call): Promise<Stats> {
   const { driver, tenant } = call;
   const now = driver.now();
-  const [cards] = await driver.long<LifetimeCounts>(tenant, countCardLifetimes(now));
-  const [packets] = await driver.long<Omit<LifetimeCounts, 'deleted'>>(tenant, countPacketLifetimes(now));
+  const [cards] = await driver.long<Stats['cards']>(tenant, countCardLifetimes(now));
+  const [packets] = await driver.long<Stats['packets']>(tenant, countPacketLifetimes(now));
   return { cards: cards!, packets: packets! };
 }

@@ -1,10 +1,10 @@
 /** The pure rules of packets and lists: cursors, lineage, older envelopes, what a packet is found by. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { upcast } from '#cairn/facts/packets/envelope.js';
 import { indexEntries } from '#cairn/facts/packets/index-entries.js';
 import { descend, parentsOf } from '#cairn/facts/packets/lineage.js';
 import type { PacketInput } from '#cairn/facts/packets/model.js';
-import { upcast } from '#cairn/facts/packets/upcast.js';
 import { type Json, NIL_ID, newId, uuid } from '#cairn/kernel/contract.js';
 import { type CursorKey, decodeCursor, encodeCursor } from '#cairn/kernel/node.js';
 

@@ -30,7 +30,7 @@ onEveryTarget(
       [
         'a vector that nothing has',
         (tenant) => sql`UPDATE vector_docs SET content_hash = NULL, bits = NULL WHERE tenant_id = ${tenant}`,
-        ['a vector of nothing by m'],
+        ['a vector without a document by m'],
       ],
     ])('EMB-11 finds %s', async (_, harm, expected) => {
       const cairn = await test().freshTenant();

@@ -117,7 +117,7 @@ onEveryTarget('sweep', (test) => {
       code: 'CONTENT_ERASED',
       status: 410,
     });
-    const check = checks.find(({ name }) => name === 'what is erased holds no content')!;
+    const check = checks.find(({ name }) => name === 'erased cards and packets hold no content')!;
     expect(await query.all(check.broken())).toEqual([]);
     await driver.write(tenant_id, (tx) =>
       tx.run(sql`UPDATE packet_store SET agent = 'ann' WHERE tenant_id = ${tenant_id} AND packet_type = 'p'`),

@@ -42,12 +42,10 @@ export async function openBoxes(call: Call, query: Query, box_ids: readonly stri
   return boxes;
 }
 
+type FoundBox = BoxState & { readonly ended_at?: number | null };
+
 /** A box that was found and whose holder has not ended. */
-function existing<B extends BoxState & { readonly ended_at?: number | null }>(
-  call: Call,
-  box_id: string,
-  box: B | undefined,
-): B {
+function existing<B extends FoundBox>(call: Call, box_id: string, box: B | undefined): B {
   if (!box || (box.ended_at ?? null) !== null) throw notFound(call, 'box', box_id);
   return box;
 }

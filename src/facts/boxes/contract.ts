@@ -5,6 +5,7 @@ import { anyId, computed, jsonObject, listOrder, pageInput, pageOutput, startsAs
 import { card } from '../cards/model.js';
 import { appendResult, batchTail, box, boxAccess, boxState, cardIds, grant, hydratedBox, loadTail } from './model.js';
 
+const readsBox = { method: 'GET', access: 'read', touches: 'box', event: null } as const;
 const byId = { box_id: anyId };
 const revision = z.int().min(1).optional().describe('Read the box as it was at this revision');
 const REVISION_NEEDED =
@@ -43,13 +44,10 @@ export const boxes = {
     example: { card_ids: [] },
   }),
   load: operation({
-    method: 'GET',
+    ...readsBox,
     path: '/projects/{project_id}/boxes/{box_id}',
     input: z.strictObject({ ...byId, limit: loadTail, cursor: pageInput.cursor, revision }),
     output: box,
-    access: 'read',
-    touches: 'box',
-    event: null,
     summary: 'Read a box: its state and the ids of its cards.',
     example: { box_id: 'box-1' },
   }),
@@ -73,18 +71,15 @@ export const boxes = {
     example: { box_ids: ['box-1'], hydrate: true },
   }),
   list: operation({
-    method: 'GET',
+    ...readsBox,
     path: '/projects/{project_id}/boxes',
     input: z.strictObject({ agent_id: anyId.optional().describe('Only the boxes of this agent'), ...pageInput }),
     output: z.object({ boxes: z.array(boxState), ...pageOutput }),
-    access: 'read',
-    touches: 'box',
-    event: null,
     summary: 'List the boxes that the caller may see, in the order of their ids.',
     example: {},
   }),
   cards: operation({
-    method: 'GET',
+    ...readsBox,
     path: '/projects/{project_id}/boxes/{box_id}/cards',
     input: z.strictObject({
       ...byId,
@@ -97,9 +92,7 @@ export const boxes = {
       missing_card_ids: z.array(z.string()).describe('Cards of this page that are deleted, expired or erased'),
       ...pageOutput,
     }),
-    access: 'read',
     touches: ['box', reads('Card', 'listed')],
-    event: null,
     summary: 'Read the cards of a box, in order.',
     example: { box_id: 'box-1', limit: 50 },
   }),
@@ -166,13 +159,10 @@ export const boxes = {
     example: { box_id: 'box-1' },
   }),
   grants: operation({
-    method: 'GET',
+    ...readsBox,
     path: '/projects/{project_id}/boxes/{box_id}/grants',
     input: z.strictObject({ ...byId, order: listOrder() }),
     output: z.object({ grants: z.array(grant) }),
-    access: 'read',
-    touches: 'box',
-    event: null,
     summary: 'List which agents a box is granted to.',
     example: { box_id: 'box-1' },
   }),

@@ -4,7 +4,7 @@ import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 
 export const boxChecks: readonly Check[] = [
   {
-    name: 'the length of a box is the number of its entries, and they are numbered up to it',
+    name: 'the length of a box is the number of its entries, with ordinals up to it',
     broken: () =>
       sql`SELECT 'box ' || x.box_id || ' says ' || x.length || ', has ' || (x.inherited + x.own) AS what FROM (
             SELECT b.box_id, b.length, CASE WHEN b.base_until IS NULL THEN COALESCE(b.base_length, 0) ELSE 0 END AS inherited,
@@ -17,7 +17,7 @@ export const boxChecks: readonly Check[] = [
             OR x.start < x.first_position LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'a fork starts with as much as its base held',
+    name: 'the base length of a fork matches its base',
     broken: () =>
       sql`SELECT 'box ' || f.box_id || ' says ' || f.base_length || ' of box ' || f.base_box_id AS what FROM boxes f
           WHERE f.tenant_id = ${TENANT} AND f.base_box_id IS NOT NULL AND f.base_length <> COALESCE((

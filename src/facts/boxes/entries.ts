@@ -55,10 +55,7 @@ export async function segmentsOf(query: Query, box: BoxRow, revision = box.revis
   return [...(await baseSegments(query, box, revision)), await ownSegment(query, box, revision)];
 }
 
-/**
- * Tables for row-by-row lookups. PostgreSQL without statistics scans all rows of the tenant for each, unless the lookup
- * is a subquery with OFFSET 0; SQLite, which has no LATERAL, keeps the order of a CROSS JOIN.
- */
+// Row-by-row lookups: PostgreSQL without statistics scans all rows of the tenant, unless a subquery has OFFSET 0.
 const nextLink = (): Sql =>
   byDialect({
     sqlite: sql`boxes b`,
@@ -110,12 +107,12 @@ export async function baseSegments(query: Query, box: Link, revision: number): P
 /** The own segment of a box: from its row for the newest revision, else from its entries. */
 export async function ownSegment(query: Query, box: BoxRow, revision: number): Promise<Segment> {
   const before = baseLengthAt(box, revision);
-  const { box_id, next_position } = box;
+  const { box_id, first_position, next_position, length } = box;
   if (revision === box.revision) {
-    return { box_id, revision, from: box.first_position, until: next_position, before, through: box.length };
+    return { box_id, revision, from: first_position, until: next_position, before, through: length };
   }
   const from = box.base_position ?? 1;
-  const until = await positionAfter(query, box_id, revision, from, next_position);
+  const until = await positionAfter(query, box, revision, from);
   const found = { box_id, revision, from, until, before };
   const last = await query.get<{ ordinal: number }>(
     sql`SELECT e.ordinal FROM box_entries e WHERE ${inSegment(found)} ORDER BY e.position DESC LIMIT 1`,
@@ -124,13 +121,8 @@ export async function ownSegment(query: Query, box: BoxRow, revision: number): P
 }
 
 /** The first position added after a revision, by binary search: revisions rise with positions. */
-async function positionAfter(
-  query: Query,
-  box_id: string,
-  revision: number,
-  from: number,
-  until: number,
-): Promise<number> {
+async function positionAfter(query: Query, box: BoxRow, revision: number, from: number): Promise<number> {
+  const { box_id, next_position: until } = box;
   const row = await query.get<{ low: number }>(
     sql`WITH RECURSIVE search(low, high) AS (
           SELECT CAST(${from} AS BIGINT), CAST(${until} AS BIGINT)
@@ -172,7 +164,13 @@ const tableOf = (segments: readonly Segment[]): Sql => {
 /** Whether a segment has few removed entries between its bounds, so that scanning over them is cheap. */
 const isDense = ({ from, until, before, through }: Segment): boolean => until - from <= 2 * (through - before) + 10;
 
-/** All entries of some segments, in order. */
+/** The last entries of a segment, last first. Does not scan entries that were removed before them. */
+const lastEntries = (query: Query, segment: Segment, limit: number): Promise<Entry[]> =>
+  query.all(
+    sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(segment)}
+        ORDER BY e.position DESC LIMIT ${limit}`,
+  );
+
 async function entriesOf(query: Query, segments: readonly Segment[]): Promise<Entry[]> {
   const together = segments.length > 1 ? segments.filter(isDense) : [];
   const found =
@@ -185,17 +183,11 @@ async function entriesOf(query: Query, segments: readonly Segment[]): Promise<En
         );
   for (const segment of segments) {
     if (together.length > 0 && isDense(segment)) continue;
-    // From the end with a limit: does not scan entries that were removed before the first.
-    const rows = await query.all<Entry>(
-      sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(segment)}
-          ORDER BY e.position DESC LIMIT ${segment.through - segment.before}`,
-    );
-    for (const row of rows) found.push(row);
+    for (const row of await lastEntries(query, segment, segment.through - segment.before)) found.push(row);
   }
   return found.sort((a, b) => a.position - b.position);
 }
 
-/** The last entries of a list of segments, in order. */
 export async function tailOf(query: Query, segments: readonly Segment[], limit: number): Promise<Entry[]> {
   const whole: Segment[] = [];
   let wanted = limit;
@@ -207,11 +199,8 @@ export async function tailOf(query: Query, segments: readonly Segment[], limit: 
       wanted -= through - before;
       continue;
     }
-    const rows = await query.all<Entry>(
-      sql`SELECT e.position, e.card_id FROM box_entries e WHERE ${inSegment(segment)}
-          ORDER BY e.position DESC LIMIT ${wanted}`,
-    );
-    return [...rows.reverse(), ...(await entriesOf(query, whole))];
+    const first = await lastEntries(query, segment, wanted);
+    return [...first.reverse(), ...(await entriesOf(query, whole))];
   }
   return entriesOf(query, whole);
 }
@@ -256,25 +245,17 @@ const entriesByCard: Sql = byDialect({
   postgres: sql`box_entries e`,
 });
 
+type EntryRow = Entry & { box_id: string; added_revision: number; removed_revision: number | null };
+
 /** Those of the cards that the segments contain. */
-export async function presentCards(
-  query: Query,
-  segments: readonly Segment[],
-  card_ids: readonly string[],
-): Promise<Set<string>> {
-  if (segments.length === 0 || card_ids.length === 0) return new Set();
+export async function presentCards(query: Query, segments: Segment[], ids: readonly string[]): Promise<Set<string>> {
+  if (segments.length === 0 || ids.length === 0) return new Set();
   const chain = new Map(segments.map((segment) => [segment.box_id, segment]));
-  const rows = await query.all<{
-    card_id: string;
-    box_id: string;
-    position: number;
-    added_revision: number;
-    removed_revision: number | null;
-  }>(
+  const rows = await query.all<EntryRow>(
     sql`SELECT e.card_id, e.box_id, e.position, e.added_revision, e.removed_revision FROM ${entriesByCard}
-        WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${card_ids}) AND e.box_id = ANY(${[...chain.keys()]})`,
+        WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${ids}) AND e.box_id = ANY(${[...chain.keys()]})`,
   );
-  const isPresent = (row: (typeof rows)[number]) => {
+  const isPresent = (row: EntryRow) => {
     const { revision, until } = chain.get(row.box_id)!;
     const isAdded = row.position < until && row.added_revision <= revision;
     return isAdded && (row.removed_revision === null || row.removed_revision > revision);
@@ -297,27 +278,17 @@ const isIn = (box_id: string, card_id: string): Sql =>
   });
 
 /** Reads in one statement what an append needs to know about its cards. */
-export async function standingOf(
-  query: Query,
-  box_id: string,
-  card_ids: readonly string[],
-  now: number,
-): Promise<Standing> {
-  const one = card_ids.length === 1 ? card_ids[0]! : undefined;
+export async function standingOf(query: Query, box_id: string, ids: readonly string[], now: number): Promise<Standing> {
+  const one = ids.length === 1 ? ids[0]! : undefined;
   // The common case of one card needs no list.
+  const isOneOf = one === undefined ? sql`= ANY(${ids})` : sql`= ${one}`;
   const rows = await query.all<{ card_id: string; entered: number }>(
-    one !== undefined
-      ? sql`SELECT c.card_id, 0 AS entered FROM cards c
-            WHERE c.tenant_id = ${TENANT} AND c.card_id = ${one} AND ${readableAt(now)}
-            UNION ALL
-            SELECT e.card_id, 1 AS entered FROM ${entriesByCard}
-            WHERE e.tenant_id = ${TENANT} AND e.card_id = ${one} AND ${isIn(box_id, one)} AND e.removed_revision IS NULL`
-      : sql`SELECT c.card_id, 0 AS entered FROM cards c
-            WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids}) AND ${readableAt(now)}
-            UNION ALL
-            SELECT e.card_id, 1 AS entered FROM ${entriesByCard}
-            WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${card_ids}) AND e.box_id = ${box_id}
-              AND e.removed_revision IS NULL`,
+    sql`SELECT c.card_id, 0 AS entered FROM cards c
+        WHERE c.tenant_id = ${TENANT} AND c.card_id ${isOneOf} AND ${readableAt(now)}
+        UNION ALL
+        SELECT e.card_id, 1 AS entered FROM ${entriesByCard}
+        WHERE e.tenant_id = ${TENANT} AND e.card_id ${isOneOf}
+          AND ${one === undefined ? sql`e.box_id = ${box_id}` : isIn(box_id, one)} AND e.removed_revision IS NULL`,
   );
   const standing: Standing = { entered: new Set(), known: new Set() };
   for (const { card_id, entered } of rows) (entered === 1 ? standing.entered : standing.known).add(card_id);

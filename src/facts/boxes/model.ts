@@ -8,15 +8,9 @@ export const MAX_BOX_CARDS = 10_000;
 export const cardIds = z.array(anyId).max(MAX_BOX_CARDS).describe('In order; a repeated id counts once');
 
 export const BATCH_TAIL = { default: 200, max: 500 } as const;
-export const batchTail = z
-  .int()
-  .optional()
-  .describe('How many of the last cards of each box to show (default: 200), clamped to 1..500');
+export const batchTail = z.int().optional().describe('Number of last cards per box (default: 200), clamped to 1..500');
 
-export const loadTail = z
-  .int()
-  .optional()
-  .describe('How many of the last cards to show (default: 10,000), clamped to 1..10,000');
+export const loadTail = z.int().optional().describe('Number of last cards (default: 10,000), clamped to 1..10,000');
 
 export const boxAccess = z.enum(['read', 'write']);
 
@@ -42,10 +36,7 @@ export const box = boxState
     card_ids: z.array(z.string()).describe('The cards in order: all of them, or the last ones'),
     // Absent for a part, so that a save, which needs it, cannot take a part for the whole.
     revision: z.int().optional().describe('Rises with every change; absent when card_ids has only a part of the cards'),
-    next_cursor: z
-      .string()
-      .nullable()
-      .describe('Cursor of boxes.load for the cards before these; null when there are none'),
+    next_cursor: z.string().nullable().describe('Cursor of boxes.load for the cards before these, if any'),
   })
   .meta({ id: 'Box' });
 export type Box = z.output<typeof box>;

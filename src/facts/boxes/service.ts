@@ -1,4 +1,4 @@
-/** Use cases that change boxes: create, append, save, seal, fork. */
+/** Use cases that change boxes: create, append, save, seal, fork, grant. */
 import type { Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { appendEvent, type Call, type Change, change, isAnswerOf, type Work } from '../../engine/index.js';
@@ -7,7 +7,7 @@ import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { refuseUnseen } from '../cards/access.js';
 import { takeSealTime } from '../cards/lifetime.js';
-import { checkSize } from '../cards/rules.js';
+import { alreadyExists, checkSize } from '../cards/rules.js';
 import { unknownCards } from '../cards/service.js';
 import { knownCards } from '../cards/store.js';
 import { openBox, openBoxLocked, ownerOf, permitted } from './access.js';
@@ -22,9 +22,21 @@ import {
   segmentsOf,
   standingOf,
 } from './entries.js';
-import type { AppendResult, Box } from './model.js';
-import { type BoxRow, type BoxState, findBox, growBox, lockBox, lockBoxState, sealBox, updateBox } from './store.js';
-import { describe, reached, show } from './views.js';
+import type { AppendResult, Box, Grant } from './model.js';
+import {
+  type BoxRow,
+  type BoxState,
+  findBox,
+  type GrantRow,
+  growBox,
+  lockBox,
+  lockBoxState,
+  putGrant,
+  removeGrant,
+  sealBox,
+  updateBox,
+} from './store.js';
+import { describe, reached, show, toGrant } from './views.js';
 
 const requireAll = (card_ids: readonly string[], isKnown: (id: string) => boolean): void => {
   const missing = card_ids.filter((id) => !isKnown(id));
@@ -71,13 +83,8 @@ async function sameBox(
   agent_id: string | null,
   isAnswer: () => Promise<boolean> = async () => false,
 ): Promise<Changed> {
-  if (row.agent_id !== agent_id || (row.sent_hash !== sent && !(await isAnswer()))) {
-    throw new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `box ${row.box_id} already exists with different content: use a new box_id`,
-    );
-  }
-  return { row };
+  if (row.agent_id === agent_id && (row.sent_hash === sent || (await isAnswer()))) return { row };
+  throw alreadyExists('box', row.box_id);
 }
 
 function metadataText(call: Call, metadata: JsonObject | undefined): string {
@@ -183,13 +190,11 @@ export async function save(call: Call, input: In<'boxes.save'>): Promise<Box> {
 }
 
 /** Refuses fields that a save would not change: a loaded box may be sent back with other cards only. */
-function refuseOther(
-  { box_id, agent_id, metadata }: In<'boxes.save'>,
-  there: Pick<BoxRow, 'agent_id' | 'metadata'>,
-): void {
+function refuseOther(input: In<'boxes.save'>, box: Pick<BoxRow, 'agent_id' | 'metadata'>): void {
+  const { box_id, agent_id, metadata } = input;
   const other = [
-    ...(agent_id != null && agent_id !== there.agent_id ? ['agent_id'] : []),
-    ...(metadata !== undefined && canonical(metadata) !== there.metadata ? ['metadata'] : []),
+    ...(agent_id != null && agent_id !== box.agent_id ? ['agent_id'] : []),
+    ...(metadata !== undefined && canonical(metadata) !== box.metadata ? ['metadata'] : []),
   ];
   if (other.length === 0) return;
   throw invalid(
@@ -285,5 +290,36 @@ export async function fork(call: Call, input: In<'boxes.fork'>): Promise<Box> {
       appendEvent(work, 'cairn.box.forked', { type: 'box', id: box_id }, facts);
       return { row };
     },
+  });
+}
+
+export function grant(call: Call, input: In<'boxes.grant'>): Promise<Grant> {
+  const { box_id, agent_id, access = 'read' } = input;
+  return change(call, {
+    input,
+    work: async (work) => {
+      await openBoxLocked(work, box_id, 'own');
+      const row: GrantRow = { box_id, agent_id, access, granted_at: work.now };
+      await putGrant(work.tx, row);
+      appendEvent(work, 'cairn.box.granted', { type: 'box', id: box_id }, { agent_id, access });
+      return toGrant(row);
+    },
+    remember: (answer) => answer,
+    again: async (_query, kept) => kept as unknown as Grant,
+  });
+}
+
+export async function ungrant(call: Call, input: In<'boxes.ungrant'>): Promise<void> {
+  const { box_id, agent_id } = input;
+  await change(call, {
+    input,
+    work: async (work) => {
+      await openBoxLocked(work, box_id, 'own');
+      const removed = await removeGrant(work.tx, box_id, agent_id);
+      if (removed > 0) appendEvent(work, 'cairn.box.ungranted', { type: 'box', id: box_id }, { agent_id });
+      return null;
+    },
+    remember: () => null,
+    again: async () => null,
   });
 }

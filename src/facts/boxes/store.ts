@@ -14,6 +14,7 @@ import {
 } from '../../driver/index.js';
 import { BOX_ENDED } from '../../engine/sql.js';
 import type { ListOrder } from '../../kernel/contract.js';
+import type { Grant } from './model.js';
 
 /** The base of a fork: another box at a revision. All null for a box without a base. */
 export interface Base {
@@ -91,7 +92,6 @@ const BOX: Sql = sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.t
 export const findBox = (query: Query, box_id: string): Promise<BoxRow | undefined> =>
   query.get(sql`${BOX} AND b.box_id = ${box_id}`);
 
-/** Finds a box and locks it until the commit. */
 export const lockBox = (tx: Tx, box_id: string): Promise<BoxRow | undefined> =>
   tx.get(sql`${BOX} AND b.box_id = ${box_id} FOR UPDATE`);
 
@@ -112,6 +112,7 @@ export async function findBoxes(query: Query, ids: readonly string[]): Promise<M
 }
 
 type Growth = Pick<BoxRow, 'revision' | 'length' | 'next_position' | 'updated_at'>;
+type BoxChange = Growth & Pick<BoxRow, 'first_position' | 'base_until'>;
 
 /** The columns that an append changes. */
 export const growBox = (tx: Tx, box_id: string, change: Growth): Promise<void> =>
@@ -122,11 +123,7 @@ export const growBox = (tx: Tx, box_id: string, change: Growth): Promise<void> =
   );
 
 /** The columns that a save changes. */
-export const updateBox = (
-  tx: Tx,
-  box_id: string,
-  change: Growth & Pick<BoxRow, 'first_position' | 'base_until'>,
-): Promise<void> =>
+export const updateBox = (tx: Tx, box_id: string, change: BoxChange): Promise<void> =>
   tx.send(
     sql`UPDATE boxes SET revision = ${change.revision}, length = ${change.length},
           first_position = ${change.first_position}, next_position = ${change.next_position},
@@ -145,7 +142,12 @@ export const visibleBox = (viewer: string): Sql =>
        WHERE g.tenant_id = ${TENANT} AND g.box_id = b.box_id AND g.agent_id = ${viewer}))`;
 
 /** The boxes that an agent may see; without a viewer all of the tenant. */
-const visibleBoxes = (viewer: string | null, owner: string | undefined): Sql =>
+interface BoxFilter {
+  readonly viewer: string | null;
+  readonly owner: string | undefined;
+}
+
+const listed = ({ viewer, owner }: BoxFilter): Sql =>
   join(
     [
       sql`b.tenant_id = ${TENANT}`,
@@ -156,32 +158,19 @@ const visibleBoxes = (viewer: string | null, owner: string | undefined): Sql =>
     ' AND ',
   );
 
-export const listBoxes = (
-  query: Query,
-  viewer: string | null,
-  owner: string | undefined,
-  page: KeysetPage,
-): Promise<BoxRow[]> =>
-  query.all(
-    sql`SELECT b.*, NULL AS ended_at FROM boxes b WHERE ${visibleBoxes(viewer, owner)}${keyset(sql`b.box_id`, page)}`,
-  );
+export const listBoxes = (query: Query, filter: BoxFilter, page: KeysetPage): Promise<BoxRow[]> =>
+  query.all(sql`SELECT b.*, NULL AS ended_at FROM boxes b WHERE ${listed(filter)}${keyset(sql`b.box_id`, page)}`);
 
-export const countBoxes = (viewer: string | null, owner: string | undefined): Sql =>
-  sql`SELECT COUNT(*) AS total FROM boxes b WHERE ${visibleBoxes(viewer, owner)}`;
+export const countBoxes = (filter: BoxFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM boxes b WHERE ${listed(filter)}`;
 
-export interface GrantRow {
-  readonly box_id: string;
-  readonly agent_id: string;
-  readonly access: 'read' | 'write';
-  readonly granted_at: number;
-}
+export type GrantRow = Omit<Grant, 'granted_at'> & { readonly granted_at: number };
 
 const GRANT: Sql = sql`SELECT box_id, agent_id, access, granted_at FROM box_grants WHERE tenant_id = ${TENANT}`;
 
 export const findGrant = (query: Query, box_id: string, agent_id: string): Promise<GrantRow | undefined> =>
   query.get(sql`${GRANT} AND box_id = ${box_id} AND agent_id = ${agent_id}`);
 
-/** Those of the boxes that are granted to an agent. */
 export async function grantedBoxes(query: Query, box_ids: readonly string[], agent_id: string): Promise<Set<string>> {
   const rows = await query.all<{ box_id: string }>(
     sql`SELECT box_id FROM box_grants

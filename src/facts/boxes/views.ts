@@ -1,21 +1,19 @@
 /** Use cases that read boxes, at the newest revision or an earlier one. */
 import { atLength, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { type Call, listPage } from '../../engine/index.js';
+import { type Call, listPage, type Page, type PageInput } from '../../engine/index.js';
 import { isOfTurn } from '../../engine/sql.js';
 import { mayReadCard } from '../../identity/index.js';
-import type { JsonObject } from '../../kernel/contract.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
 import { invalid, toIso } from '../../kernel/index.js';
 import { type CursorScope, decodeCursor, encodeCursor, invalidCursor } from '../../kernel/node.js';
 import type { Card } from '../cards/model.js';
-import { readCards } from '../cards/reading.js';
-import { distinctIds } from '../cards/service.js';
+import { distinctIds, readCards } from '../cards/service.js';
 import { type CardRow, isVisible, toCard, wasVisible } from '../cards/store.js';
 import { mayUse, openBox } from './access.js';
-import { entriesAfter, segmentsOf, tailOf } from './entries.js';
-import { entryPage } from './entry-pages.js';
-import { BATCH_TAIL, type Box, type BoxState, MAX_BOX_CARDS } from './model.js';
-import { type BoxRow, countBoxes, findBoxes, listBoxes } from './store.js';
+import { type Entry, entriesAfter, type Segment, segmentsOf, tailOf } from './entries.js';
+import { BATCH_TAIL, type Box, type BoxState, type Grant, MAX_BOX_CARDS } from './model.js';
+import { type BoxRow, countBoxes, findBoxes, type GrantRow, listBoxes, listGrants } from './store.js';
 
 const clamp = (limit: number, max: number) => Math.min(max, Math.max(1, limit));
 
@@ -113,11 +111,7 @@ export function load_batch(call: Call, input: In<'boxes.load_batch'>): Promise<O
   });
 }
 
-/**
- * Reads the cards as each box shows them: a sealed box as of its sealing, the box of a scope or checkpoint with all
- * cards that it pins, the output box of an agent_turn without expired ones. A card in several boxes is read once; a card
- * beyond the agent's reach counts as missing.
- */
+/** Reads the cards as each box shows them, each card once. Cards beyond the agent's reach count as missing. */
 export async function hydrateViews(
   call: Call,
   query: Query,
@@ -128,6 +122,7 @@ export async function hydrateViews(
   const shows = ({ sealed_at, held_by }: BoxRow, card: CardRow) => {
     if (!mayReadCard(call, card)) return false;
     if (held_by !== null) {
+      // The box of a scope or checkpoint shows all that it pins, the output box of an agent_turn no expired card.
       const lasts = sealed_at !== null || !isOfTurn(held_by);
       return card.erased_at === null && (lasts || card.expires_at === null || card.expires_at > now);
     }
@@ -157,19 +152,58 @@ export async function hydrateViews(
 
 export async function list(call: Call, input: In<'boxes.list'>): Promise<Out<'boxes.list'>> {
   const { driver, tenant } = call;
-  const viewer = call.caller.agent_id;
+  const filter = { viewer: call.caller.agent_id, owner: input.agent_id };
+  // An agent's page may scan all boxes.
+  const query = filter.viewer === null ? driver.at(tenant) : atLength(driver, tenant);
   const { rows, ...page } = await listPage<BoxRow, string>(call, {
     input,
     filters: { agent_id: input.agent_id ?? null },
     key: 'string',
     keyOf: (row) => row.box_id,
-    // An agent's page may scan all boxes.
-    read: (request) =>
-      listBoxes(viewer === null ? driver.at(tenant) : atLength(driver, tenant), viewer, input.agent_id, request),
+    read: (request) => listBoxes(query, filter, request),
     bytesOf: ({ metadata }) => Buffer.byteLength(metadata),
-    count: countBoxes(viewer, input.agent_id),
+    count: countBoxes(filter),
   });
   return { boxes: rows.map((row) => describe(call, row)), ...page };
+}
+
+export interface EntryList {
+  readonly segments: readonly Segment[];
+  /** `tail`: only that many of the last entries, instead of pages. */
+  readonly input: PageInput & { readonly tail?: number | undefined };
+  readonly filters: Json;
+  readonly total: number;
+}
+
+/** A page of entries, from the start or the end of a box. */
+export async function entryPage(call: Call, query: Query, list: EntryList): Promise<Page<Entry>> {
+  const { segments, input, filters, total } = list;
+  const descending = input.order === 'desc';
+  if (input.tail !== undefined) {
+    const last = await tailOf(query, segments, input.tail);
+    return { rows: descending ? last.reverse() : last, next_cursor: null, total };
+  }
+  const shared = { input, filters, key: 'number', count: async () => total } as const;
+  if (!descending) {
+    return listPage<Entry, number>(call, {
+      ...shared,
+      keyOf: ({ position }) => position,
+      read: ({ after = 0, ...request }) => entriesAfter(query, segments, { after, ...request }),
+    });
+  }
+  // Keyed by ordinals, which have no gaps: finds the page before an entry without scanning the box.
+  return listPage<Entry & { readonly ordinal: number }, number>(call, {
+    ...shared,
+    keyOf: ({ ordinal }) => ordinal,
+    read: async ({ after = total + 1, limit, offset }) => {
+      // A save may have shortened the box since the previous page.
+      const until = Math.max(0, Math.min(total, after - 1) - offset);
+      const from = Math.max(0, until - limit);
+      if (until === from) return [];
+      const rows = await entriesAfter(query, segments, { after: 0, offset: from, limit: until - from });
+      return rows.map((row, i) => ({ ...row, ordinal: from + i + 1 })).reverse();
+    },
+  });
 }
 
 export function cards(call: Call, input: In<'boxes.cards'>): Promise<Out<'boxes.cards'>> {
@@ -185,5 +219,14 @@ export function cards(call: Call, input: In<'boxes.cards'>): Promise<Out<'boxes.
     const card_ids = rows.map(({ card_id }) => card_id);
     const [hydrated] = await hydrateViews(call, query, [{ row, card_ids }], 'cards by limit or tail');
     return { cards: hydrated!.cards, missing_card_ids: hydrated!.missing, ...page };
+  });
+}
+
+export const toGrant = (row: GrantRow): Grant => ({ ...row, granted_at: toIso(row.granted_at) });
+
+export function grants(call: Call, input: In<'boxes.grants'>): Promise<Out<'boxes.grants'>> {
+  return call.driver.snapshot(call.tenant, async (query) => {
+    await openBox(call, query, input.box_id, 'read');
+    return { grants: (await listGrants(query, input.box_id, input.order)).map(toGrant) };
   });
 }

@@ -22,10 +22,10 @@ export const cardsBeyond = (call: Call, card_ids: readonly string[]): CairnError
 const idsOf = (cards: readonly { readonly card_id: string }[]): string[] => cards.map(({ card_id }) => card_id);
 
 /** The cards of agent_turns whose boxes the agent may not see. */
-export async function hiddenAmong(call: Call, query: Query, card_ids: readonly string[]): Promise<ReadonlySet<string>> {
+export async function hiddenAmong(call: Call, query: Query, card_ids: readonly string[]): Promise<Set<string>> {
   const { agent_id } = call.caller;
   if (agent_id === null || card_ids.length === 0) return new Set();
-  return new Set(idsOf(await unseenCards(query, card_ids, agent_id, undefined)));
+  return new Set(idsOf(await unseenCards(query, card_ids, agent_id)));
 }
 
 export async function refuseHidden(call: Call, query: Query, card_ids: readonly string[]): Promise<void> {
@@ -33,15 +33,8 @@ export async function refuseHidden(call: Call, query: Query, card_ids: readonly 
   if (hidden.size > 0) throw hiddenCards(call, [...hidden]);
 }
 
-/**
- * The cards that an agent may not derive from: a derived card inherits their subjects. Cards that were given to an
- * agent_turn are allowed, whatever its memory_access.
- */
-export async function unreadableSources(
-  call: Call,
-  query: Query,
-  card_ids: readonly string[],
-): Promise<ReadonlySet<string>> {
+/** Cards that an agent may not derive from (subjects are inherited). Cards given to its agent_turns are allowed. */
+export async function unreadableSources(call: Call, query: Query, card_ids: readonly string[]): Promise<Set<string>> {
   const { agent_id } = call.caller;
   if (agent_id === null) return new Set();
   const unseen = await unseenCards(query, card_ids, agent_id, cardReachOf(call));

@@ -4,6 +4,8 @@ import { makes, operation, reads, writes } from '../../engine/contract.js';
 import { anyId, pageInput, pageOutput } from '../../kernel/contract.js';
 import { card, cardInput } from './model.js';
 
+const readsCards = { method: 'GET', access: 'read', event: null } as const;
+
 export const cards = {
   add: operation({
     method: 'POST',
@@ -41,13 +43,11 @@ export const cards = {
     example: { cards: [{ content: 'one' }, { content: 'two' }] },
   }),
   get: operation({
-    method: 'GET',
+    ...readsCards,
     path: '/projects/{project_id}/cards/{card_id}',
     input: z.strictObject({ card_id: anyId }),
     output: card,
-    access: 'read',
     touches: [reads('Card', 'card_id')],
-    event: null,
     summary: 'Read one card.',
     example: { card_id: 'card-1' },
   }),
@@ -63,7 +63,7 @@ export const cards = {
     example: { card_ids: ['card-1', 'card-2'] },
   }),
   list: operation({
-    method: 'GET',
+    ...readsCards,
     path: '/projects/{project_id}/cards',
     input: z.strictObject({
       subject_id: anyId.optional().describe('Only cards about this subject'),
@@ -71,9 +71,7 @@ export const cards = {
       ...pageInput,
     }),
     output: z.object({ cards: z.array(card), ...pageOutput }),
-    access: 'read',
     touches: [reads('Card', 'listed')],
-    event: null,
     summary: 'List cards in the order of their ids.',
     example: { subject_id: 'user-7' },
   }),

@@ -4,7 +4,7 @@ import { type Check, type HashedContent, MAX_EXAMPLES } from '../../engine/index
 
 export const cardChecks: readonly Check[] = [
   {
-    name: 'what is erased holds no content',
+    name: 'erased cards and packets hold no content',
     broken: () =>
       sql`SELECT 'card ' || c.card_id AS what FROM cards c WHERE c.tenant_id = ${TENANT} AND c.erased_at IS NOT NULL
             AND (c.content IS NOT NULL OR c.metadata IS NOT NULL OR c.tool_calls IS NOT NULL OR c.tool_call_id IS NOT NULL
@@ -21,7 +21,7 @@ export const cardChecks: readonly Check[] = [
   },
 ];
 
-/** A page of cards with their hashes, to hash again. */
+/** Hashed again page by page. */
 export const cardContents = (query: Query, after: string, limit: number): Promise<HashedContent[]> =>
   query.all(
     sql`SELECT c.card_id AS id, c.content AS text, c.content_hash FROM cards c

@@ -31,30 +31,24 @@ export const inBox: Pin = (now) =>
             AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at)
             AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at) END)`;
 
-/**
- * Pins besides boxes, as SQL on a card named c; a new strong pin is a new slot. Sweeps skip cards that they found
- * pinned: code that unpins a card must clear its kept_at.
- */
+/** Pins besides boxes. Sweeps skip cards that they found pinned: code that unpins a card must clear its kept_at. */
 export const strongPins = new SlotRegistry<'job', Pin>('strong pins', ['job']);
 
-/** Whether anything pins the card named c. */
 export const pinned: Pin = (now) => join([inBox(now), ...[...strongPins].map(([, pin]) => pin(now))], ' OR ');
 
-export interface ExpiredCard {
+interface ExpiryKey {
+  readonly expires_at: number;
   readonly card_id: string;
+}
+
+export interface ExpiredCard extends ExpiryKey {
   readonly content_hash: string;
   readonly subject_ids: string | null;
-  readonly expires_at: number;
   readonly kept: number;
 }
 
 /** Expired cards that are not erased, in order of expiry; without those already noted as kept. */
-export function expiredCards(
-  query: Query,
-  now: number,
-  after: { expires_at: number; card_id: string },
-  limit: number,
-): Promise<ExpiredCard[]> {
+export function expiredCards(query: Query, now: number, after: ExpiryKey, limit: number): Promise<ExpiredCard[]> {
   return query.all(
     sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.expires_at, CASE WHEN ${pinned(now)} THEN 1 ELSE 0 END AS kept FROM cards c
         WHERE c.tenant_id = ${TENANT} AND c.expires_at IS NOT NULL AND c.erased_at IS NULL AND c.kept_at IS NULL
@@ -92,10 +86,7 @@ async function forgetSubjects(tx: Tx, card_id: string, subject_ids: string | nul
   }
 }
 
-/**
- * Erases those cards whose holder has ended and that `pin` does not keep; returns how many are erased now. Cards erased
- * before count too, so a batch that runs again returns the same count.
- */
+/** Erases unpinned cards of ended holders. Counts cards erased before too: a repeated batch returns the same count. */
 export async function eraseCards(
   tx: Tx,
   card_ids: readonly string[],
@@ -157,10 +148,7 @@ export async function erasePacket(tx: Tx, packet: ExpiredPacket, hash: string, n
   return true;
 }
 
-/**
- * Locks the row that serializes seals, deletions and sweeps. A sweep then erases nothing that a seal is about to keep,
- * and their times give their order, even within a millisecond or when clocks differ.
- */
+/** Serializes seals, deletions and sweeps: no sweep erases what a seal keeps, and times give the order on any clock. */
 export async function lockSweeps(tx: Tx): Promise<{ readonly swept_at: number; readonly sealed_at: number }> {
   await tx.run(
     sql`INSERT INTO sweeps (tenant_id, swept_at, sealed_at) VALUES (${TENANT}, 0, 0) ON CONFLICT (tenant_id) DO NOTHING`,
@@ -187,13 +175,6 @@ export async function takeDeleteTime(tx: Tx, now: number): Promise<number> {
   const moment = Math.max(now, sealed_at + 1);
   await noteSweep(tx, moment);
   return moment;
-}
-
-export interface LifetimeCounts {
-  readonly total: number;
-  readonly deleted: number;
-  readonly expired: number;
-  readonly erased: number;
 }
 
 export const countCardLifetimes = (now: number): Sql =>

@@ -18,14 +18,10 @@ export const cardInput = z.strictObject({
   tool_call_id: anyId.nullish(),
   metadata: jsonObject
     .optional()
-    .describe('Open object; `type` names the card type, `role` is user, assistant, system or tool'),
+    .describe('Open object: `type` is the card type, `role` user, assistant, system or tool'),
   author_id: anyId.nullish().describe('For audit only, not a conversation role'),
   subject_ids: subjectIds.optional(),
-  derived_from: z
-    .array(anyId)
-    .max(100)
-    .optional()
-    .describe('Cards this one was made from; their subject_ids are inherited'),
+  derived_from: z.array(anyId).max(100).optional().describe('Source cards; their subject_ids are inherited'),
   ttl_seconds: z.int().min(1).max(3_153_600_000).nullish(),
   expires_at: instant.nullish().describe('With ttl_seconds, at most that many seconds from now'),
   project_id: computed,

@@ -79,3 +79,6 @@ export function checkSize(what: string, bytes: number, { max_card_bytes: limit }
   if (bytes <= limit) return;
   throw new CairnError('TOO_LARGE', `${what} is ${bytes} bytes, the limit is ${limit}`, { bytes, limit });
 }
+
+export const alreadyExists = (noun: 'box' | 'card' | 'packet', id: string): CairnError =>
+  new CairnError('ENTITY_ALREADY_EXISTS', `${noun} ${id} already exists with different content: use a new ${noun}_id`);

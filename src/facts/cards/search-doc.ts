@@ -20,9 +20,5 @@ export function cardDoc(card_id: string, metadata: JsonObject, ends: boolean, me
   };
 }
 
-export const measureCard = (
-  index_key: string,
-  content: Json,
-  tool_calls: Json | undefined,
-  metadata: JsonObject,
-): Measured => measure(index_key, { content, more: [tool_calls], metadata });
+export const measureCard = (key: string, content: Json, tool_calls: Json | undefined, metadata: JsonObject): Measured =>
+  measure(key, { content, more: [tool_calls], metadata });

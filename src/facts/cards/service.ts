@@ -9,11 +9,14 @@ import {
   bytesOf,
   type Call,
   change,
+  inChunks,
   indexKey,
   inItem,
+  inWords,
   isAnswerOf,
   listPage,
   runEach,
+  sizeOf,
   type Work,
 } from '../../engine/index.js';
 import { cardReachOf, mayReadCard } from '../../identity/index.js';
@@ -24,8 +27,7 @@ import { canonical, sha256 } from '../../kernel/node.js';
 import { hiddenAmong, refuseHidden, unreadableSources } from './access.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';
 import { type Card, type CardInput, cardInput } from './model.js';
-import { cardBytes, readCards } from './reading.js';
-import { checkContent, checkMetadata, checkSize } from './rules.js';
+import { alreadyExists, checkContent, checkMetadata, checkSize } from './rules.js';
 import { cardDoc, isSearched, measureCard } from './search-doc.js';
 import {
   type CardRow,
@@ -41,7 +43,7 @@ import {
 } from './store.js';
 import { cardConditions, isOfTurn } from './visibility.js';
 
-/** A card checked and hashed, before any transaction. */
+/** Prepared before the transaction. */
 export interface PreparedCard
   extends Pick<NewCard, 'author_id' | 'content' | 'tool_calls' | 'metadata' | 'content_hash' | 'sent_hash'> {
   readonly input: CardInput;
@@ -83,19 +85,15 @@ export function prepareCard(
 
 /** Returns the existing card of this id if the request is the same; refuses an id that is taken or was deleted. */
 function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard, now: number): Card {
-  const taken = () =>
-    new CairnError(
-      'ENTITY_ALREADY_EXISTS',
-      `card ${row.card_id} already exists with different content: use a new card_id`,
-    );
+  const { card_id } = row;
   // Compares no content for another agent's card: the answer would confirm a guess.
-  if (caller.agent_id !== null && row.author_id !== prepared.author_id) throw taken();
+  if (caller.agent_id !== null && row.author_id !== prepared.author_id) throw alreadyExists('card', card_id);
   if (!isVisible(row, now)) {
-    throw new CairnError('ENTITY_GONE', `card ${row.card_id} was deleted or has expired: ids are never reused`);
+    throw new CairnError('ENTITY_GONE', `card ${card_id} was deleted or has expired: ids are never reused`);
   }
   const card = toCard(tenant, row);
-  if (row.sent_hash !== prepared.sent_hash && !isAnswerOf(cardInput, card, prepared.input)) throw taken();
-  return card;
+  if (row.sent_hash === prepared.sent_hash || isAnswerOf(cardInput, card, prepared.input)) return card;
+  throw alreadyExists('card', card_id);
 }
 
 async function inheritSubjects({ call, tx, now }: Work, input: CardInput): Promise<string[]> {
@@ -122,12 +120,9 @@ function expiry({ ttl_seconds, expires_at }: CardInput, now: number): number | n
   return agreedExpiry(expires_at, `ttl_seconds ${ttl_seconds}`, duration_ms, now);
 }
 
-/** Adds a card, with a holder or without. */
-export async function addCard(
-  work: Work,
-  prepared: PreparedCard,
-  held_by: string | null = null,
-): Promise<{ card: Card; added: boolean }> {
+type AddedCard = { readonly card: Card; readonly added: boolean };
+
+export async function addCard(work: Work, prepared: PreparedCard, held_by: string | null = null): Promise<AddedCard> {
   const { call, tx, now } = work;
   const { input, measured } = prepared;
   if (input.card_id !== undefined) {
@@ -198,7 +193,7 @@ async function addTogether(call: Call, input: In<'cards.add_batch'>): Promise<Ou
     input,
     bytes: bytesOf(prepared),
     work: async (work) => {
-      const results: { card: Card; added: boolean }[] = [];
+      const results: AddedCard[] = [];
       for (const [i, card] of prepared.entries()) results.push(await inItem('cards', i, () => addCard(work, card)));
       const ids = results.filter(({ added }) => added).map(({ card }) => card.card_id);
       // A batch appends one event, however many cards it adds.
@@ -235,6 +230,36 @@ export function distinctIds(name: string, ids: readonly string[]): string[] {
   const distinct = [...new Set(ids)];
   if (distinct.length <= MAX_BATCH_IDS) return distinct;
   throw invalid(`${name} has ${distinct.length} different ids, the limit is ${MAX_BATCH_IDS}`);
+}
+
+export const cardBytes = ({ content, tool_calls, metadata, subject_ids, derived_from }: CardRow): number =>
+  sizeOf(content) + sizeOf(tool_calls) + sizeOf(metadata) + sizeOf(subject_ids) + sizeOf(derived_from);
+
+/** Reads each card once. Refuses early if the answer, with each card `shown` times, would be too large. */
+export async function readCards(
+  call: Call,
+  query: Query,
+  card_ids: Iterable<string>,
+  shown: (row: CardRow) => number,
+  fewer: string,
+): Promise<Map<string, CardRow>> {
+  const limit = call.limits.max_answer_bytes;
+  const cards = new Map<string, CardRow>();
+  let bytes = 0;
+  const read = async (ids: readonly string[]) => [...(await findCards(query, ids)).values()];
+  for await (const rows of inChunks([...new Set(card_ids)], read, cardBytes)) {
+    for (const row of rows) {
+      const times = shown(row);
+      if (times === 0) continue;
+      bytes += times * cardBytes(row);
+      if (bytes > limit) {
+        const message = `the answer would exceed ${inWords(limit)}: ask for fewer ${fewer}`;
+        throw new CairnError('TOO_LARGE', message, { limit });
+      }
+      cards.set(row.card_id, row);
+    }
+  }
+  return cards;
 }
 
 export async function get_batch(call: Call, input: In<'cards.get_batch'>): Promise<Out<'cards.get_batch'>> {

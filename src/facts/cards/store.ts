@@ -82,17 +82,13 @@ const subjectsTable: Table = {
 
 export async function insertCards(tx: Tx, cards: readonly NewCard[]): Promise<void> {
   const tenant_id = tx.tenant;
-  await tx.insert(
-    cardsTable,
-    cards.map((card) => {
-      const subject_ids = listToText(card.subject_ids);
-      return valuesOf(cardsTable, { ...card, tenant_id, subject_ids, derived_from: listToText(card.derived_from) });
-    }),
-  );
-  await tx.insert(
-    subjectsTable,
-    cards.flatMap(({ card_id, subject_ids }) => subject_ids.map((subject_id) => [tenant_id, subject_id, card_id])),
-  );
+  const rows = cards.map((card) => {
+    const subject_ids = listToText(card.subject_ids);
+    return valuesOf(cardsTable, { ...card, tenant_id, subject_ids, derived_from: listToText(card.derived_from) });
+  });
+  await tx.insert(cardsTable, rows);
+  const subjects = cards.flatMap(({ card_id, subject_ids }) => subject_ids.map((id) => [tenant_id, id, card_id]));
+  await tx.insert(subjectsTable, subjects);
   const docs = cards.flatMap(({ doc, card_id, author_id, created_at, expires_at, held_by }) =>
     newDoc(doc, { content_id: card_id, agent_id: author_id, created_at, expires_at, held_by }),
   );
@@ -147,7 +143,6 @@ export const readableAt = (now: number): Sql =>
   sql`c.erased_at IS NULL AND c.deleted_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ${now})
       AND (c.held_by IS NULL OR ${CARD_ENDED} IS NULL)`;
 
-/** Those of the ids whose cards are readable now. */
 export async function knownCards(tx: Query, ids: readonly string[], now: number): Promise<Set<string>> {
   const rows = await tx.all<{ card_id: string }>(
     sql`SELECT c.card_id FROM cards c

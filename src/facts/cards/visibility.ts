@@ -38,16 +38,16 @@ interface UnseenCard {
 /** The cards that an agent may not see, or that are beyond its reach if it has one. Its own cards are never beyond it. */
 export function unseenCards(
   query: Query,
-  card_ids: readonly string[],
+  ids: readonly string[],
   viewer: string,
-  reach: CardReach | undefined,
+  reach?: CardReach,
 ): Promise<UnseenCard[]> {
   const hidden = sql`CASE WHEN ${shownTo(viewer)} THEN 0 ELSE 1 END`;
   const beyond = reach ? sql`CASE WHEN c.author_id = ${viewer} OR ${cardsWithin(reach)} THEN 0 ELSE 1 END` : sql`0`;
   return query.all(
     sql`SELECT f.card_id, f.is_hidden FROM (
           SELECT c.card_id, ${hidden} AS is_hidden, ${beyond} AS is_beyond FROM cards c
-          WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids})) f
+          WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${ids})) f
         WHERE f.is_hidden = 1 OR f.is_beyond = 1`,
   );
 }

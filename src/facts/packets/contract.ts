@@ -6,6 +6,7 @@ import { packet, packetInput, writeResult } from './model.js';
 
 const A_THREAD = '11111111-2222-3333-4444-555555555555';
 const A_PACKET = 'a1b2c3d4-e5f6-7890-abcd-ef1234567890';
+const readsPackets = { method: 'GET', access: 'read', event: null } as const;
 const byId = z.strictObject({ packet_id: uuid });
 const packetPage = z.object({ packets: z.array(packet), ...pageOutput });
 
@@ -40,30 +41,26 @@ export const packets = {
     example: { packets: [{ packet_type: 'event', payload: {} }] },
   }),
   get: operation({
-    method: 'GET',
+    ...readsPackets,
     path: '/api/v1/memory/packet/{packet_id}',
     input: byId,
     output: packet,
-    access: 'read',
     touches: [reads('Packet', 'packet_id')],
-    event: null,
     summary: 'Read one packet.',
     example: { packet_id: A_PACKET },
   }),
   original: operation({
-    method: 'GET',
+    ...readsPackets,
     path: '/api/v1/memory/packet/{packet_id}/original',
     input: byId,
     output: jsonObject,
-    access: 'read',
     touches: [reads('Packet', 'packet_id')],
-    event: null,
     summary:
       'Read a packet as it was sent (after normalisation): without members that Cairn added, in its own schema version.',
     example: { packet_id: A_PACKET },
   }),
   list: operation({
-    method: 'GET',
+    ...readsPackets,
     path: '/api/v1/memory/packets',
     input: z.strictObject({
       packet_type: text(100, 1).optional(),
@@ -80,25 +77,21 @@ export const packets = {
       order: listOrder('desc'),
     }),
     output: packetPage,
-    access: 'read',
     touches: [reads('Packet', 'listed')],
-    event: null,
     summary: 'List packets by any of their indexed fields, in stream order.',
     example: { tag: 'hdpe' },
   }),
   thread: operation({
-    method: 'GET',
+    ...readsPackets,
     path: '/api/v1/memory/thread/{thread_id}',
     input: z.strictObject({ thread_id: uuid, ...pageInput, limit: z.int().min(1).max(1000).optional() }),
     output: packetPage,
-    access: 'read',
     touches: [reads('Packet', 'listed')],
-    event: null,
     summary: 'Read a thread in order.',
     example: { thread_id: A_THREAD },
   }),
   lineage: operation({
-    method: 'GET',
+    ...readsPackets,
     path: '/api/v1/memory/lineage/{packet_id}',
     input: z.strictObject({
       packet_id: uuid,
@@ -109,9 +102,7 @@ export const packets = {
       packets: z.array(packet.extend({ depth: z.int() })),
       truncated: z.boolean().describe('True when max_depth or the limit of 1,000 packets cut the answer'),
     }),
-    access: 'read',
     touches: [reads('Packet', 'packet_id'), reads('Packet', 'listed')],
-    event: null,
     summary: 'Walk from a packet to its ancestors or descendants, nearest first.',
     example: { packet_id: A_PACKET, direction: 'ancestors' },
   }),

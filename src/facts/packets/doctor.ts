@@ -11,7 +11,7 @@ export const streamChecks: readonly Check[] = [
           GROUP BY t.seq HAVING COUNT(p.seq) <> t.seq OR COALESCE(MAX(p.seq), 0) <> t.seq`,
   },
   {
-    name: 'recorded times rise with seq, but where a clock was recovered',
+    name: 'recorded times rise with seq, except after a clock recovery',
     broken: () =>
       sql`SELECT 'packet ' || p.seq AS what FROM packet_store p
           JOIN packet_store n ON n.tenant_id = p.tenant_id AND n.seq = p.seq + 1
@@ -27,7 +27,7 @@ export const streamChecks: readonly Check[] = [
   },
 ];
 
-/** A page of packets with their hashes, to hash again. */
+/** Hashed again page by page. */
 export const packetContents = (query: Query, after: string, limit: number): Promise<HashedContent[]> =>
   query.all(
     sql`SELECT p.packet_id AS id, p.envelope AS text, p.content_hash FROM packet_store p

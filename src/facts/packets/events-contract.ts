@@ -14,11 +14,7 @@ export const events = {
     method: 'GET',
     path: '/api/v1/events',
     input: z.strictObject({
-      after: z
-        .string()
-        .max(100)
-        .optional()
-        .describe('Resume token of the last event seen; "0" for all of history (default: new events only)'),
+      after: z.string().max(100).optional().describe('Resume token; "0" for all of history (default: new events only)'),
       packet_type: text(100, 1).optional().describe('Only this type, or with a trailing "*" this prefix'),
       thread_id: uuid.optional(),
     }),

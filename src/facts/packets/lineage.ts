@@ -22,10 +22,7 @@ export function parentsOf(packet: PacketInput): string[] {
   return [...parents];
 }
 
-/**
- * The generation is one more than the highest of the parents, the root is that of the first parent. Refuses a wrong
- * claim; 0 claims nothing, since clients without a notion of generation send it as their default.
- */
+/** One generation above the highest parent, the root of the first. Refuses other claims, but 0, a default of clients. */
 export function descend(
   packet_id: string,
   parents: readonly Ancestor[],

@@ -22,12 +22,12 @@ import { insertDocs, type Measured, type NewDoc } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, inTurn, invalid, notFound, toIso, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
-import { checkSize } from '../cards/rules.js';
+import { alreadyExists, checkSize } from '../cards/rules.js';
 import { packets as operations } from './contract.js';
+import { differenceOf, originalOf, upcast } from './envelope.js';
 import { indexEntries } from './index-entries.js';
 import { descend, parentsOf } from './lineage.js';
 import { type Packet, type PacketInput, packetInput, RESERVED_PREFIX, type WriteResult } from './model.js';
-import { differenceOf, originalOf } from './original.js';
 import { measurePacket, packetDoc } from './search-doc.js';
 import {
   countPackets,
@@ -43,7 +43,6 @@ import {
   relativeSeqs,
   toPacket,
 } from './store.js';
-import { upcast } from './upcast.js';
 import { viewerOf } from './viewer.js';
 
 const LINEAGE_LIMIT = 1000;
@@ -86,10 +85,9 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
   };
 }
 
-function expiry(packet: PacketInput, now: number): number | null {
-  if (packet.ttl === undefined) return null;
-  const at = toMs(packet.ttl);
-  if (at <= now) throw invalid(`ttl must be in the future, and is ${packet.ttl}`);
+function expiry({ ttl }: PacketInput, now: number): number | null {
+  const at = ttl === undefined ? null : toMs(ttl);
+  if (at !== null && at <= now) throw invalid(`ttl must be in the future, and is ${ttl}`);
   return at;
 }
 
@@ -99,19 +97,18 @@ const stringOrNull = (value: Json | undefined): string | null =>
 /** Adds its search document to `docs`; the caller inserts them before the journal locks the head row. */
 async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[]): Promise<WriteResult> {
   const { call, tx, now } = work;
-  const { packet } = prepared;
+  const { packet, parents: parent_ids } = prepared;
   if (packet.packet_id !== undefined && (await writtenBefore(work, packet.packet_id, prepared))) {
     return { packet_id: packet.packet_id, status: 'ok', written_tables: [], error_message: null };
   }
   const packet_id = packet.packet_id ?? newId();
-  const parents =
-    prepared.parents.length > 0 ? await findParents(tx, prepared.parents, now, viewerOf(call)) : new Map();
-  const missing = prepared.parents.filter((id) => !parents.has(id));
+  const parents = parent_ids.length > 0 ? await findParents(tx, parent_ids, now, viewerOf(call)) : new Map();
+  const missing = parent_ids.filter((id) => !parents.has(id));
   if (missing.length > 0) {
     const message = `these parents do not exist: ${missing.slice(0, 3).join(', ')}`;
     throw new CairnError('UNKNOWN_PARENT', message, { missing_packet_ids: missing });
   }
-  const inOrder = prepared.parents.map((id) => parents.get(id)!);
+  const inOrder = parent_ids.map((id) => parents.get(id)!);
   const { generation, root_packet_id } = descend(packet_id, inOrder, packet.lineage);
   const subject_ids = [...new Set([...(packet.subject_ids ?? []), ...inOrder.flatMap((parent) => parent.subject_ids)])];
   const timestamp = packet.timestamp === undefined ? now : toMs(packet.timestamp);
@@ -125,7 +122,7 @@ async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[])
     ...(subject_ids.length > 0 ? { subject_ids } : {}),
     ...(expires_at === null ? {} : { ttl: toIso(expires_at) }),
     lineage: {
-      parent_ids: [...prepared.parents],
+      parent_ids: [...parent_ids],
       ...(derivation === undefined ? {} : { derivation_type: derivation }),
       generation,
       root_packet_id,
@@ -148,50 +145,31 @@ async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[])
     expires_at,
     generation,
     root_packet_id,
-    parent_ids: prepared.parents,
+    parent_ids,
     subject_ids,
-    index: [
-      ...indexEntries({ ...packet, subject_ids }),
-      ...prepared.parents.map((id): [IndexKind, string] => ['parent', id]),
-    ],
+    index: [...indexEntries({ ...packet, subject_ids }), ...parent_ids.map((id) => ['parent', id] as const)],
   };
   tx.journal(row);
-  docs.push({
-    ...packetDoc(row, prepared.measured),
-    content_id: packet_id,
-    agent_id: row.agent,
-    created_at: timestamp,
-    expires_at,
-    held_by: null,
-  });
+  const content = { content_id: packet_id, agent_id: row.agent, created_at: timestamp, expires_at, held_by: null };
+  docs.push({ ...packetDoc(row, prepared.measured), ...content });
   const written_tables = row.index.length > 0 ? ['packet_store', 'packet_index'] : ['packet_store'];
   return { packet_id, status: 'ok', written_tables, error_message: null };
 }
 
 /** True if the same packet was written before; refuses an id that is taken or was erased. */
-async function writtenBefore(
-  { call, tx, now }: Work,
-  packet_id: string,
-  { sent, sent_hash }: PreparedPacket,
-): Promise<boolean> {
-  const existing = await findSent(tx, packet_id);
+async function writtenBefore(work: Work, packet_id: string, { sent, sent_hash }: PreparedPacket): Promise<boolean> {
+  const existing = await findSent(work.tx, packet_id);
   if (!existing) return false;
   // Compares no content for another agent's packet: the answer would confirm a guess.
-  const { agent_id } = call.caller;
-  if (agent_id !== null && existing.agent !== agent_id) throw otherPacket(packet_id);
-  if (isGone(existing, now)) {
+  const { agent_id } = work.call.caller;
+  if (agent_id !== null && existing.agent !== agent_id) throw alreadyExists('packet', packet_id);
+  if (isGone(existing, work.now)) {
     throw new CairnError('ENTITY_GONE', `packet ${packet_id} expired or was erased: ids are never reused`);
   }
-  const isSame = existing.sent_hash === sent_hash;
-  if (!isSame && !isAnswerOf(packetInput, JSON.parse(existing.envelope!) as object, sent)) throw otherPacket(packet_id);
-  return true;
+  if (existing.sent_hash === sent_hash) return true;
+  if (isAnswerOf(packetInput, JSON.parse(existing.envelope!) as object, sent)) return true;
+  throw alreadyExists('packet', packet_id);
 }
-
-const otherPacket = (packet_id: string): CairnError =>
-  new CairnError(
-    'ENTITY_ALREADY_EXISTS',
-    `packet ${packet_id} already exists with different content: use a new packet_id`,
-  );
 
 export async function write(call: Call, input: In<'packets.write'>): Promise<WriteResult> {
   const prepared = prepare(call, input);
@@ -211,15 +189,13 @@ export async function write(call: Call, input: In<'packets.write'>): Promise<Wri
 
 export async function write_batch(call: Call, input: In<'packets.write_batch'>): Promise<Out<'packets.write_batch'>> {
   const prepared: PreparedPacket[] = [];
-  for (const [i, packet] of input.packets.entries())
-    prepared.push(
-      await inTurn(() =>
-        inItem('packets', i, async () => {
-          await checkUses(call, operations.write.touches, packet);
-          return prepare(call, packet);
-        }),
-      ),
-    );
+  for (const [i, packet] of input.packets.entries()) {
+    const check = async () => {
+      await checkUses(call, operations.write.touches, packet);
+      return prepare(call, packet);
+    };
+    prepared.push(await inTurn(() => inItem('packets', i, check)));
+  }
   return change(call, {
     input,
     bytes: bytesOf(prepared),
@@ -260,7 +236,7 @@ export async function original(call: Call, input: In<'packets.original'>): Promi
   return originalOf(row.envelope!, await findOriginal(query, input.packet_id));
 }
 
-function filterOf(input: In<'packets.list'>): PacketFilter {
+function filterOf(call: Call, input: In<'packets.list'>): PacketFilter {
   const { tag, parent_id, subject_id, routing, since, until, ...columns } = input;
   if (routing !== undefined && !/^[^:]+:./.test(routing)) throw invalid('routing must be key:value');
   const index = Object.entries({ tag, parent: parent_id, subject: subject_id, routing }) as [IndexKind, string][];
@@ -269,16 +245,16 @@ function filterOf(input: In<'packets.list'>): PacketFilter {
     since: since === undefined ? undefined : toMs(since),
     until: until === undefined ? undefined : toMs(until),
     index: index.filter(([, value]) => value !== undefined),
+    now: call.driver.now(),
+    viewer: viewerOf(call),
   };
 }
 
 async function page(call: Call, input: In<'packets.list'>, order: 'asc' | 'desc'): Promise<Out<'packets.list'>> {
   const { driver, tenant } = call;
-  const filter = filterOf(input);
-  const now = driver.now();
-  const viewer = viewerOf(call);
+  const filter = filterOf(call, input);
   // A page of an agent, or of a time range, may scan many packets.
-  const long = viewer !== null || filter.since !== undefined || filter.until !== undefined;
+  const long = filter.viewer !== null || filter.since !== undefined || filter.until !== undefined;
   const query = long ? atLength(driver, tenant) : driver.at(tenant);
   const { limit, cursor, offset, order: _order, ...asked } = input;
   const { rows, ...rest } = await listPage<PacketRow, number>(call, {
@@ -286,11 +262,11 @@ async function page(call: Call, input: In<'packets.list'>, order: 'asc' | 'desc'
     filters: asked as unknown as Json,
     key: 'number',
     keyOf: ({ seq }) => seq,
-    read: (request) => listPackets(query, filter, request, now, viewer),
+    read: (request) => listPackets(query, filter, request),
     bytesOf: packetBytes,
-    count: countPackets(filter, now, viewer),
+    count: countPackets(filter),
   });
-  return { packets: rows.map((row) => toPacket(row, now)), ...rest };
+  return { packets: rows.map((row) => toPacket(row, filter.now)), ...rest };
 }
 
 export const list = (call: Call, input: In<'packets.list'>): Promise<Out<'packets.list'>> =>

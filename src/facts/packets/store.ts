@@ -17,18 +17,12 @@ import type { Ancestor } from './lineage.js';
 import type { Packet } from './model.js';
 import { type PacketViewer, visibleTo } from './visibility.js';
 
-export interface PacketRow {
+export interface PacketRow
+  extends Ancestor,
+    Pick<NewPacket, 'packet_type' | 'timestamp' | 'thread_id' | 'content_hash' | 'expires_at'> {
   readonly seq: number;
-  readonly packet_id: string;
-  readonly packet_type: string;
-  readonly timestamp: number;
   readonly recorded_at: number;
-  readonly thread_id: string | null;
   readonly envelope: string | null;
-  readonly content_hash: string;
-  readonly expires_at: number | null;
-  readonly generation: number;
-  readonly root_packet_id: string;
   readonly parent_ids: string | null;
   readonly erased_at: number | null;
 }
@@ -63,14 +57,10 @@ export function toPacket(row: PacketRow, now: number): Packet {
 /** Restricts a statement to the packets that a viewer sees; follows other conditions. */
 const andVisible = (viewer: PacketViewer | null): Sql => (viewer === null ? sql`` : sql` AND ${visibleTo(viewer)}`);
 
-export const findPacket = (
-  query: Query,
-  packet_id: string,
-  viewer: PacketViewer | null,
-): Promise<PacketRow | undefined> =>
+export const findPacket = (query: Query, id: string, viewer: PacketViewer | null): Promise<PacketRow | undefined> =>
   query.get(
     sql`SELECT ${COLUMNS} FROM packet_store p
-        WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${packet_id}${andVisible(viewer)}`,
+        WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${id}${andVisible(viewer)}`,
   );
 
 type SentPacket = Pick<NewPacket, 'agent' | 'sent_hash' | 'expires_at'> & Pick<PacketRow, 'envelope' | 'erased_at'>;
@@ -89,10 +79,7 @@ interface Parent extends Ancestor {
   readonly subject_ids: readonly string[];
 }
 
-/**
- * Those of the parents that exist, also in the same commit. An agent finds its own packets and those that it may read,
- * since a child inherits the subjects of its parents; packets of others in the same commit are not readable yet.
- */
+/** The existing parents, also of the same commit. An agent finds only readable ones: a child inherits their subjects. */
 export async function findParents(
   tx: Tx,
   ids: readonly string[],
@@ -102,6 +89,7 @@ export async function findParents(
   const found = new Map<string, Parent>();
   const wanted = new Set(ids);
   for (const packet of tx.journalled as readonly NewPacket[]) {
+    // Packets of others in the same commit are not readable yet.
     const isReadable = viewer === null || packet.agent === viewer.agent;
     if (wanted.has(packet.packet_id) && isReadable) found.set(packet.packet_id, packet);
   }
@@ -126,10 +114,12 @@ export interface PacketFilter {
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly index: readonly (readonly [IndexKind, string])[];
+  readonly now: number;
+  readonly viewer: PacketViewer | null;
 }
 
-function where(filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql {
-  const { packet_type, thread_id, agent, source, since, until } = filter;
+function where(filter: PacketFilter): Sql {
+  const { packet_type, thread_id, agent, source, since, until, now, viewer } = filter;
   const conditions: Sql[] = [
     sql`p.tenant_id = ${TENANT}`,
     sql`p.erased_at IS NULL`,
@@ -153,17 +143,11 @@ function where(filter: PacketFilter, now: number, viewer: PacketViewer | null): 
   return join(conditions, ' AND ');
 }
 
-export const listPackets = (
-  query: Query,
-  filter: PacketFilter,
-  page: KeysetPage<number>,
-  now: number,
-  viewer: PacketViewer | null,
-): Promise<PacketRow[]> =>
-  query.all(sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${where(filter, now, viewer)}${keyset(sql`p.seq`, page)}`);
+export const listPackets = (query: Query, filter: PacketFilter, page: KeysetPage<number>): Promise<PacketRow[]> =>
+  query.all(sql`SELECT ${COLUMNS} FROM packet_store p WHERE ${where(filter)}${keyset(sql`p.seq`, page)}`);
 
-export const countPackets = (filter: PacketFilter, now: number, viewer: PacketViewer | null): Sql =>
-  sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(filter, now, viewer)}`;
+export const countPackets = (filter: PacketFilter): Sql =>
+  sql`SELECT COUNT(*) AS total FROM packet_store p WHERE ${where(filter)}`;
 
 export interface StreamFilter {
   readonly type?: string | undefined;

@@ -29,10 +29,7 @@ const tokenAt = (call: Call, seq: number): string => `${call.meta.store_epoch}.$
 const filterOf = ({ packet_type: type, thread_id }: FollowIn): StreamFilter =>
   type?.endsWith('*') ? { prefix: type.slice(0, -1), thread_id } : { type, thread_id };
 
-/**
- * Reads page by page from the database, so that a slow reader holds nothing but its position. The first item and
- * heartbeats have no packet, only the position reached.
- */
+/** Reads pages from the database: a slow reader holds only its position. The first item and heartbeats have no packet. */
 export function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, void, undefined> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);

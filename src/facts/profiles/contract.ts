@@ -12,6 +12,7 @@ const profileInput = z.strictObject({
   created_at: computed,
   updated_at: computed,
 });
+const readsProfiles = { method: 'GET', access: 'read', touches: 'recipe', event: null } as const;
 
 export const profiles = {
   create: operation({
@@ -27,24 +28,18 @@ export const profiles = {
     example: { name: 'researcher', system_prompt: 'You look things up.' },
   }),
   get: operation({
-    method: 'GET',
+    ...readsProfiles,
     path: '/projects/{project_id}/profiles/{name}',
     input: z.strictObject({ name: profileName }),
     output: profile,
-    access: 'read',
-    touches: 'recipe',
-    event: null,
     summary: 'Read a profile.',
     example: { name: 'researcher' },
   }),
   list: operation({
-    method: 'GET',
+    ...readsProfiles,
     path: '/projects/{project_id}/profiles',
     input: z.strictObject(pageInput),
     output: z.object({ profiles: z.array(profile), ...pageOutput }),
-    access: 'read',
-    touches: 'recipe',
-    event: null,
     summary: 'List profiles, by name.',
     example: {},
   }),

@@ -1,6 +1,6 @@
 /** Messages in Anthropic's format: blocks, alternating roles, the user first. */
 import { isBlank } from '../../kernel/index.js';
-import type { AnthropicBlock, AnthropicMessage } from './model-messages.js';
+import type { AnthropicBlock, AnthropicMessage } from './model.js';
 import { shownIds } from './tool-calls.js';
 import { answerText, callsIn, type Message } from './transcript.js';
 

@@ -29,12 +29,13 @@ export function* renderSteps(hydration: Hydration): Steps<{ readonly prompt: Pro
     .filter((part) => !isBlank(part))
     .join('\n\n');
   const shown = formats[format](system, messages);
+  const toolCards = cards.filter(({ metadata }) => metadata.type === 'sys.tools');
   yield;
   const text = canonical({
     format,
     system,
     messages: shown,
-    tools: toolsFor(format, [toolsIn(profile), ...cards.filter(isToolList).map(({ content }) => toolsIn(content))]),
+    tools: toolsFor(format, [toolsIn(profile), ...toolCards.map(({ content }) => toolsIn(content))]),
     pending_calls: callsIn(messages)
       .filter(({ result }) => result === null)
       .map(({ id, name, input }) => ({ tool_call_id: id, tool_name: name, arguments: input })),
@@ -55,8 +56,6 @@ export function promptOf(profile: Json): string {
   const texts = [profile.system_prompt, profile.instructions];
   return texts.find((text): text is string => typeof text === 'string' && !isBlank(text)) ?? '';
 }
-
-const isToolList = ({ metadata }: HydratedCard): boolean => metadata.type === 'sys.tools';
 
 const toolsIn = (content: Json): Json[] =>
   isObject(content) && Array.isArray(content.tools) ? (content.tools as Json[]) : [];

@@ -1,6 +1,6 @@
 /** The prompt of an agent_turn: messages and tools in the format of OpenAI or Anthropic. */
 import { z } from 'zod';
-import { jsonObject, jsonValue } from '../../kernel/contract.js';
+import { type JsonObject, jsonObject, jsonValue } from '../../kernel/contract.js';
 
 export const promptFormat = z.enum(['openai', 'anthropic']).describe('API format of the messages (default: openai)');
 export type PromptFormat = z.output<typeof promptFormat>;
@@ -32,3 +32,23 @@ export const hydrated = prompt
   })
   .meta({ id: 'Hydrated' });
 export type Hydrated = z.output<typeof hydrated>;
+
+/** Messages in the formats of model APIs. Type aliases: an interface is not assignable to JSON. */
+export type OpenAiToolCall = {
+  id: string;
+  type: 'function';
+  /** `arguments` is the text of a JSON object. */
+  function: { name: string; arguments: string };
+};
+
+export type OpenAiMessage =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string | null; tool_calls?: OpenAiToolCall[] }
+  | { role: 'tool'; tool_call_id: string; content: string };
+
+export type AnthropicBlock =
+  | { type: 'text'; text: string }
+  | { type: 'tool_use'; id: string; name: string; input: JsonObject }
+  | { type: 'tool_result'; tool_use_id: string; content: string; is_error?: true };
+
+export type AnthropicMessage = { role: 'user' | 'assistant'; content: AnthropicBlock[] };

@@ -1,7 +1,7 @@
 /** Messages in OpenAI's chat format. */
 import { isBlank } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
-import type { OpenAiMessage, OpenAiToolCall } from './model-messages.js';
+import type { OpenAiMessage, OpenAiToolCall } from './model.js';
 import { shownIds } from './tool-calls.js';
 import { answerText, callsIn, type Message } from './transcript.js';
 

@@ -3,12 +3,6 @@ import type { Json, JsonObject } from '../../kernel/contract.js';
 import { isObject } from '../../kernel/index.js';
 import type { PromptFormat } from './model.js';
 
-interface Tool {
-  readonly name: string;
-  readonly description: Json | undefined;
-  readonly schema: Json | undefined;
-}
-
 /** A repeated name replaces the earlier tool in place. */
 export function toolsFor(format: PromptFormat, lists: readonly (readonly Json[])[]): Json[] {
   const places = new Map<string, number>();
@@ -29,31 +23,28 @@ function nameOf(tool: Json): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-function rendered(format: PromptFormat, given: Json): Json {
-  if (!isObject(given)) return given;
-  const isOpenai = given.type === 'function' && isObject(given.function);
-  const isAnthropic = isObject(given.input_schema);
-  // Already in this format: may have members that a conversion would lose.
-  if (format === 'openai' ? isOpenai : isAnthropic) return given as JsonObject;
-  const tool = read(given as JsonObject);
-  if (!tool) return given as JsonObject;
-  const about: JsonObject = tool.description === undefined ? {} : { description: tool.description };
-  const schema = schemaOf(tool);
+function rendered(format: PromptFormat, tool: Json): Json {
+  if (!isObject(tool)) return tool;
+  const isOpenai = tool.type === 'function' && isObject(tool.function);
+  const isAnthropic = isObject(tool.input_schema);
+  const known = definitionIn(tool as JsonObject);
+  // A tool in this format may have members that a conversion would lose.
+  if ((format === 'openai' ? isOpenai : isAnthropic) || !known) return tool as JsonObject;
+  const { name, description, parameters } = known;
+  const about: JsonObject = description === undefined ? { name: name! } : { name: name!, description };
+  const schema = schemaOf(parameters ?? known.input_schema);
   return format === 'openai'
-    ? { type: 'function', function: { name: tool.name, ...about, parameters: schema } }
-    : { name: tool.name, ...about, input_schema: schema };
+    ? { type: 'function', function: { ...about, parameters: schema } }
+    : { ...about, input_schema: schema };
 }
 
-/** Undefined for an unknown shape, such as a tool that the provider runs. */
-function read(tool: JsonObject): Tool | undefined {
+/** The object with the name; undefined for an unknown shape, such as a tool that the provider runs. */
+function definitionIn(tool: JsonObject): JsonObject | undefined {
   if (![undefined, 'function', 'custom'].includes(tool.type as string | undefined)) return undefined;
   const inner = isObject(tool.function) ? (tool.function as JsonObject) : tool;
-  if (typeof inner.name !== 'string') return undefined;
-  return { name: inner.name, description: inner.description, schema: inner.parameters ?? inner.input_schema };
+  return typeof inner.name === 'string' ? inner : undefined;
 }
 
 /** Anthropic refuses a schema without `type: object`. */
-function schemaOf({ schema }: Tool): JsonObject {
-  if (!isObject(schema)) return { type: 'object', properties: {} };
-  return { type: 'object', ...(schema as JsonObject) };
-}
+const schemaOf = (schema: Json | undefined): JsonObject =>
+  isObject(schema) ? { type: 'object', ...(schema as JsonObject) } : { type: 'object', properties: {} };

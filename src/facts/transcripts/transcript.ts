@@ -37,16 +37,16 @@ interface Stray {
   claimed: boolean;
 }
 
-interface Draft {
-  readonly system: string[];
-  readonly entries: (Message | Stray)[];
+class Draft {
+  readonly system: string[] = [];
+  readonly entries: (Message | Stray)[] = [];
   /** The assistant message that further calls join, until another message follows. */
-  open: Message | null;
+  open: Message | null = null;
   /** Calls without a result, by id (an id stays once it was called) and by exactKey. */
-  readonly waiting: Map<string, ShownCall[]>;
-  readonly waitingExactly: Set<string>;
+  readonly waiting = new Map<string, ShownCall[]>();
+  readonly waitingExactly = new Set<string>();
   /** The first result of each id that was not called yet. */
-  readonly early: Map<string, Stray>;
+  readonly early = new Map<string, Stray>();
 }
 
 /** Types that are no messages: records, and content that goes into the tools or the system prompt elsewhere. */
@@ -59,14 +59,7 @@ const NOT_MESSAGES = new Set<Json | undefined>([
 ]);
 
 export function transcriptOf(cards: readonly HydratedCard[]): Transcript {
-  const draft: Draft = {
-    system: [],
-    entries: [],
-    open: null,
-    waiting: new Map(),
-    waitingExactly: new Set(),
-    early: new Map(),
-  };
+  const draft = new Draft();
   for (const card of cards) if (!NOT_MESSAGES.has(card.metadata.type)) addCard(draft, card);
   claimStrays(draft);
   const messages = draft.entries

@@ -1,7 +1,4 @@
-/**
- * Cache of the sign bits of vectors, for SQLite: read once, then only new ones. Removed vectors stay until there are many;
- * visibility is read from the database each time.
- */
+/** Cache of the sign bits of vectors, for SQLite. Removed vectors stay until there are many; visibility is not cached. */
 import { type Query, sql, type VectorSpace } from '../../driver/index.js';
 import type { Range } from '../postings.js';
 import { bitsFromText, distance } from './encoding.js';

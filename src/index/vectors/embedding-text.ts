@@ -3,12 +3,7 @@
 /** Models read a few thousand tokens, and some refuse longer texts. */
 const MAX_CHARACTERS = 6000;
 
-interface EmbeddedParts {
-  readonly name: string | null;
-  readonly speaker: string | null;
-  readonly said: string;
-  readonly caption: string | null;
-}
+type EmbeddedParts = { readonly said: string } & Readonly<Record<'name' | 'speaker' | 'caption', string | null>>;
 
 /** Prefixes the speaker, as in a transcript. Empty if there is no text. */
 export function embeddingText({ name, speaker, said, caption }: EmbeddedParts): string {

@@ -14,6 +14,9 @@ const QUESTIONS_KEPT = 200;
 const FAILURES_IN_A_ROW = 3;
 const BREAK_MS = 10_000;
 
+/** Unit vectors, undefined for a zero vector. */
+type Vectors = (Float32Array | undefined)[];
+
 export class Embedding {
   readonly embedder: Embedder;
   readonly #questions = new Map<string, Float32Array>();
@@ -61,16 +64,12 @@ export class Embedding {
     }
   }
 
-  /** The vectors of these texts, undefined for a zero vector. Throws EmbeddingFailure. */
-  documents(texts: readonly string[]): Promise<(Float32Array | undefined)[]> {
+  /** Throws EmbeddingFailure. */
+  documents(texts: readonly string[]): Promise<Vectors> {
     return this.#embed(texts, 'document', DOCUMENTS_MS);
   }
 
-  async #embed(
-    texts: readonly string[],
-    kind: 'document' | 'question',
-    limit_ms: number,
-  ): Promise<(Float32Array | undefined)[]> {
+  async #embed(texts: readonly string[], kind: 'document' | 'question', limit_ms: number): Promise<Vectors> {
     try {
       const signal = anySignal([AbortSignal.timeout(limit_ms), this.#stopped.signal]);
       // An embedder may return a value instead of a promise, or throw synchronously.
@@ -86,7 +85,7 @@ export class Embedding {
   }
 
   /** Checks the vectors: an embedder may be third-party code. */
-  #checked(given: unknown, count: number): (Float32Array | undefined)[] {
+  #checked(given: unknown, count: number): Vectors {
     if (!Array.isArray(given) || given.length !== count)
       throw new EmbeddingFailure(`the embedder did not return ${count} vectors`);
     const dimensions = this.#dimensions ?? (given[0] as { length?: number } | undefined)?.length;
@@ -105,7 +104,6 @@ export class Embedding {
     };
   }
 
-  /** Aborts calls under way. */
   stop(): void {
     this.#stopped.abort();
   }

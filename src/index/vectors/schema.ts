@@ -1,10 +1,7 @@
 /** Vectors of search documents, for stores with an embedder. */
 import type { SchemaPart } from '../../driver/index.js';
 
-/**
- * Triggers, so that no code that erases content can forget its vector: a document that loses its terms loses its vector
- * in the same statement, and a vector is deleted with the last document that has it.
- */
+/** No code that erases content can forget its vector: triggers delete it with the terms of its last document. */
 const SQLITE = [
   // Overwritten before it is deleted: a page merge copies deleted content along.
   `CREATE TRIGGER vector_doc_gone AFTER UPDATE OF terms ON search_docs

@@ -1,14 +1,11 @@
 /** vectors, vector_docs and vector_progress: documents with and without vectors, and the lease of their maker. */
-import { byDialect, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
-import type { IndexedType } from '../../kernel/index.js';
+import { byDialect, type Query, type Sql, sql, type Table, TENANT, type Tx, valuesOf } from '../../driver/index.js';
+import type { NewDoc } from '../documents.js';
+import type { Measured } from '../searchable.js';
 
 /** A document without a vector of a model. */
-export interface Lacking {
+export interface Lacking extends Pick<NewDoc, 'entity_type' | 'content_id' | 'name'>, Pick<Measured, 'speaker'> {
   readonly doc_no: number;
-  readonly entity_type: IndexedType;
-  readonly content_id: string;
-  readonly name: string | null;
-  readonly speaker: string | null;
   /** Failed attempts. */
   readonly attempts: number;
 }
@@ -74,7 +71,7 @@ const vectorsTable: Table = {
   columns: { tenant_id: 'text', model: 'text', content_hash: 'text', vector: 'text' },
 };
 
-const docsTable: Table = {
+const docsTable = {
   name: 'vector_docs',
   columns: {
     tenant_id: 'text',
@@ -86,11 +83,11 @@ const docsTable: Table = {
     attempts: 'bigint',
     retry_at: 'bigint',
   },
-};
+} as const satisfies Table;
 
 /**
- * Stores outcomes and returns how many. Skips documents that were erased in the meantime or are being erased, and those
- * that another server has stored. If two servers still race for a row, the driver runs one again.
+ * Stores outcomes and returns how many, without documents that were erased meanwhile or that another server has stored.
+ * If two servers still race for a row, the driver runs one again.
  */
 export async function storeOutcomes(tx: Tx, model: string, outcomes: readonly Outcome[]): Promise<number> {
   const doc_nos = outcomes.map(({ doc_no }) => doc_no);
@@ -112,19 +109,11 @@ export async function storeOutcomes(tx: Tx, model: string, outcomes: readonly Ou
     sql`DELETE FROM vector_docs WHERE tenant_id = ${TENANT} AND doc_no = ANY(${kept.map(({ doc_no }) => doc_no)})
           AND model = ${model} AND content_hash IS NULL`,
   );
-  await tx.insert(
-    docsTable,
-    kept.map(({ doc_no, attempts, retry_at, made }) => [
-      tx.tenant,
-      doc_no,
-      model,
-      made?.content_hash ?? null,
-      made?.dimensions ?? 0,
-      made?.bits ?? null,
-      attempts,
-      retry_at,
-    ]),
+  const none = { content_hash: null, dimensions: 0, bits: null };
+  const docs = kept.map((outcome) =>
+    valuesOf(docsTable, { tenant_id: tx.tenant, model, ...outcome, ...(outcome.made ?? none) }),
   );
+  await tx.insert(docsTable, docs);
   return kept.length;
 }
 
@@ -138,10 +127,8 @@ async function storeVectors(tx: Tx, model: string, made: readonly MadeVector[]):
   );
   for (const { content_hash } of rows) vectors.delete(content_hash);
   const added = [...vectors].sort(([a], [b]) => (a < b ? -1 : 1));
-  await tx.insert(
-    vectorsTable,
-    added.map(([content_hash, vector]) => [tx.tenant, model, content_hash, vector]),
-  );
+  const newRows = added.map(([content_hash, vector]) => [tx.tenant, model, content_hash, vector]);
+  await tx.insert(vectorsTable, newRows);
 }
 
 export interface Progress {

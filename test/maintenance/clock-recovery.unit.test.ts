@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { shiftedTimes } from '#cairn/maintenance/clock-order.js';
+import { shiftedTimes } from '#cairn/maintenance/clock-recovery.js';
 
 const NOW = 1000;
 const times = fc.array(fc.integer({ min: NOW + 1, max: NOW + 40 }), { maxLength: 20 });
