@@ -1,4 +1,4 @@
-/** The doctor's questions about artifacts and notes. */
+/** Doctor checks of artifacts and notes. */
 import { sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 import { PENDING, VERSION_ENDED } from '../../engine/sql.js';

@@ -1,10 +1,10 @@
-/** What an artifact or note is found by: the same when it is written and when all is indexed anew. */
+/** The search document of an artifact or note, for writes and for reindexing. */
 import type { MemoryCategory } from '../../index/contract.js';
 import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import type { NewVersion } from './store.js';
 
-/** A note is in no trajectory: it is found in the first, by its id, of those that it was learned in. */
+/** A note is indexed under the first, by id, of the trajectories in which it was learned. */
 export function memoryDoc(row: NewVersion, learned_in: readonly string[], measured: Measured): Doc {
   return {
     ...PLAIN_DOC,
@@ -26,7 +26,7 @@ function categoryOf({ kind, type, lifetime }: NewVersion): MemoryCategory {
   return type === 'Procedure' ? 'procedural' : 'semantic';
 }
 
-/** What an artifact or note says, as it is stored. */
+/** Measures an artifact or note as it is stored. */
 export const measureMemory = (
   index_key: string,
   memory: { readonly content: string; readonly name: string | null; readonly metadata: JsonObject },

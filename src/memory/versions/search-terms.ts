@@ -1,4 +1,4 @@
-/** Measuring artifacts and notes for the search: before the transaction that writes them. */
+/** Measures artifacts and notes for the search, before the transaction that writes them. */
 import { type Call, indexKey } from '../../engine/index.js';
 import type { Measured } from '../../index/sql.js';
 import type { JsonObject } from '../../kernel/contract.js';
@@ -7,15 +7,13 @@ import { canonical } from '../../kernel/node.js';
 import { measureMemory } from './search-doc.js';
 import type { VersionRow } from './store.js';
 
-const keyOf = ({ meta, tenant }: Call): string => indexKey(meta, tenant);
-
-/** What an artifact or note is found by in a state that it was to have. */
-export interface FoundBy {
-  readonly of: string;
+export interface SearchTerms {
+  /** Identifies the state that was measured. */
+  readonly state_key: string;
   readonly measured: Measured;
 }
 
-/** What decides what it is found by. */
+/** The state that the terms depend on. */
 interface State {
   readonly content: string;
   readonly content_hash: string;
@@ -23,18 +21,21 @@ interface State {
   readonly metadata: JsonObject;
 }
 
-const nameOf = ({ content_hash, name, metadata }: State): string => {
+const stateKey = ({ content_hash, name, metadata }: State): string => {
   const { speaker = null, tags = null, occurred_at = null, caption = null } = metadata;
   return canonical([content_hash, name, speaker, tags, occurred_at, caption]);
 };
 
-export async function foundBy(call: Call, state: State): Promise<FoundBy> {
-  return { of: nameOf(state), measured: await inTurn(() => measureMemory(keyOf(call), state)) };
-}
+const measure = ({ meta, tenant }: Call, state: State): Measured => measureMemory(indexKey(meta, tenant), state);
 
-/** As it was measured for this state; anew where it came otherwise, since another has changed it meanwhile. */
-export function measuredAs(call: Call, row: VersionRow, known: FoundBy | undefined): Measured {
+export const measureTerms = async (call: Call, state: State): Promise<SearchTerms> => ({
+  state_key: stateKey(state),
+  measured: await inTurn(() => measure(call, state)),
+});
+
+/** The terms measured ahead, or measured again if another change has come in between. */
+export function termsFor(call: Call, row: VersionRow, ahead: SearchTerms | undefined): Measured {
   const { content_hash, name } = row;
   const state = { content: row.content!, content_hash, name, metadata: JSON.parse(row.metadata!) as JsonObject };
-  return known?.of === nameOf(state) ? known.measured : measureMemory(keyOf(call), state);
+  return ahead?.state_key === stateKey(state) ? ahead.measured : measure(call, state);
 }
