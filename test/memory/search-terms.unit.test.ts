@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Call } from '#cairn/engine/index.js';
 import { inTurn } from '#cairn/kernel/index.js';
 import { sha256 } from '#cairn/kernel/node.js';
-import { measureTerms, termsFor } from '#cairn/memory/versions/search-terms.js';
+import { measureTerms, termsFor } from '#cairn/memory/versions/search-doc.js';
 import type { VersionRow } from '#cairn/memory/versions/store.js';
 
 const call = { tenant: 'acme', meta: { store_epoch: 'e', erasure_key: 'k' } } as Call;

@@ -47,7 +47,8 @@ describe('error codes', () => {
     const isThrown = (code: string) =>
       text.includes(`'${code}'`) ||
       (code === 'INVALID_INPUT' && /\binvalid\(/.test(text)) ||
-      (code.endsWith('_NOT_FOUND') && new RegExp(`(?:\\b(?:notFound|present)\\(\\w+, |\\bkind: )'${noun(code)}'`).test(text));
+      (code.endsWith('_NOT_FOUND') &&
+        new RegExp(`(?:\\b(?:notFound|present)\\(\\w+, |\\bkind: )'${noun(code)}'`).test(text));
     return codes.filter((code) => !isThrown(code));
   };
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { makes, operation, reads } from '../../engine/contract.js';
 import { instant, pageOutput, text, uuid } from '../../kernel/contract.js';
 import { listFilters, versionOperations } from '../versions/contract.js';
-import { namePrefix } from '../versions/model.js';
+import { namePrefix, READ } from '../versions/model.js';
 import { artifact, artifactInput, artifactPatch } from './model.js';
 
 const AN_ARTIFACT = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5e';
@@ -28,7 +28,7 @@ export const artifacts = {
     example: AN_INPUT,
   }),
   list: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/artifacts',
     input: z.strictObject({
       artifact_type: text(100, 1).optional(),
@@ -37,9 +37,7 @@ export const artifacts = {
       ...listFilters,
     }),
     output: z.object({ artifacts: z.array(artifact), ...pageOutput }),
-    access: 'read',
     touches: [reads('Artifact', 'listed')],
-    event: null,
     summary: 'List artifacts, in the order of their ids.',
     example: { abstraction_level: 'L0' },
   }),

@@ -13,24 +13,10 @@ import {
   versionFields,
 } from '../versions/model.js';
 
-const ARTIFACT_TYPES = [
-  'ErrorLog',
-  'CodePatch',
-  'DesignDecision',
-  'UserPreference',
-  'Fact',
-  'Constraint',
-  'ToolResult',
-  'IntermediateOutput',
-  'Code',
-  'Document',
-  'Decision',
-  'Summary',
-  'Plan',
-  'Custom',
-] as const;
-
-const artifactType = text(100, 1).describe(`${ARTIFACT_TYPES.join(', ')}, or any other word`);
+const artifactType = text(100, 1).describe(
+  'ErrorLog, CodePatch, DesignDecision, UserPreference, Fact, Constraint, ToolResult, IntermediateOutput, Code, ' +
+    'Document, Decision, Summary, Plan, Custom, or any other word',
+);
 
 const changeable = { artifact_type: artifactType.optional(), name: name.optional(), ...changeableFields };
 

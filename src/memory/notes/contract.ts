@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { makes, operation, reads } from '../../engine/contract.js';
 import { instant, pageOutput, text, uuid } from '../../kernel/contract.js';
 import { listFilters, versionOperations } from '../versions/contract.js';
-import { namePrefix } from '../versions/model.js';
+import { namePrefix, READ } from '../versions/model.js';
 import { note, noteInput, notePatch } from './model.js';
 
 const A_NOTE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5f';
@@ -23,7 +23,7 @@ export const notes = {
     example: AN_INPUT,
   }),
   list: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/notes',
     input: z.strictObject({
       note_type: text(100, 1).optional(),
@@ -32,9 +32,7 @@ export const notes = {
       ...listFilters,
     }),
     output: z.object({ notes: z.array(note), ...pageOutput }),
-    access: 'read',
     touches: [reads('Note', 'listed')],
-    event: null,
     summary: 'List notes, in the order of their ids.',
     example: { abstraction_level: 'L0' },
   }),

@@ -87,16 +87,11 @@ export class AccessCounts {
   }
 
   #add(tenant: string, memory_id: string, accessed_at: number): void {
-    let counts = this.#pending.get(tenant);
-    if (!counts) this.#pending.set(tenant, (counts = new Map()));
+    const counts = this.#pending.get(tenant) ?? new Map<string, Counted>();
+    this.#pending.set(tenant, counts);
     const known = counts.get(memory_id);
-    if (known) {
-      known.count++;
-      known.accessed_at = accessed_at;
-      return;
-    }
-    counts.set(memory_id, { count: 1, accessed_at });
-    this.#size++;
+    if (!known) this.#size++;
+    counts.set(memory_id, { count: (known?.count ?? 0) + 1, accessed_at });
   }
 }
 

@@ -69,7 +69,7 @@ export async function prepareNew<M extends Memory>(
   return { bytes, work: (work) => createMemory(work, noun, memory) };
 }
 
-/** What is stored to replay an answer. */
+/** Stored to replay the answer. */
 type Kept = [memory_id: string, version: number] | null;
 
 const keep = (answer: Memory | null): Json =>
@@ -137,11 +137,9 @@ type Item<K extends string, C, P> =
   | ({ operation: 'update'; update: P } & ById<K>)
   | ({ operation: 'delete' } & ById<K>);
 
-/** How artifacts or notes prepare their changes. */
 interface Preparation<M, C, P> {
   readonly operations: typeof artifacts | typeof notes;
   readonly create: (call: Call, input: C) => Promise<Action<M>>;
-  /** The columns that a patch sets. */
   readonly columns: (patch: P) => PatchInput;
   /** Ids of other entities that a create names. */
   readonly namedBy?: (create: C) => readonly string[] | undefined;

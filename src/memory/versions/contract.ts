@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { asPatch, lifetimeClass, operation, reads, writes } from '../../engine/contract.js';
 import { instant, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
-import { abstractionLevel, agentFilter, batchOf, batchResult, timeFilters } from './model.js';
+import { abstractionLevel, agentFilter, batchOf, batchResult, READ, timeFilters } from './model.js';
 
 const asOf = instant
   .optional()
@@ -35,11 +35,9 @@ export const batchInput = <C extends z.ZodType, U extends z.ZodType, K extends s
 
 interface Schemas<M, H, I, P, U> {
   readonly model: M;
-  /** The model of a version in a history. */
   readonly version: H;
   readonly input: I;
   readonly patch: P;
-  /** The patch with the id. */
   readonly update: U;
   readonly examples: { readonly id: string; readonly create: Readonly<Record<string, unknown>> };
 }
@@ -62,13 +60,11 @@ export function versionOperations<
   const path = `${base}/{${id}}`;
   return {
     get: operation({
-      method: 'GET',
+      ...READ,
       path,
       input: z.strictObject({ ...byId, as_of: asOf }),
       output: model,
-      access: 'read',
       touches: [reads(type, id)],
-      event: null,
       summary: `Read ${article}, now or at a moment. Counts as an access.`,
       example,
     }),
@@ -96,13 +92,11 @@ export function versionOperations<
       example,
     }),
     history: operation({
-      method: 'GET',
+      ...READ,
       path: `${path}/history`,
       input: z.strictObject({ ...byId, order: pageInput.order, limit: pageInput.limit, cursor: pageInput.cursor }),
       output: z.object({ versions: z.array(version), deleted_at: instant.nullable(), ...pageOutput }),
-      access: 'read',
       touches: [reads(type, id)],
-      event: null,
       summary: `Read all versions of ${article}, oldest first, also after it was deleted.`,
       example,
     }),

@@ -5,7 +5,7 @@ import type { EdgeType, EntityType } from '../edges/model.js';
 import { EMPTY_BODY, type NewEdge, relationsOf } from '../edges/store.js';
 import type { EntityRef, Moment } from '../entities/store.js';
 
-const edgeOf = (edge_type: NewEdge['edge_type'], agent_id: string | null, ends: readonly EntityRef[]): NewEdge => ({
+const edgeOf = (edge_type: EdgeType, agent_id: string | null, ends: readonly EntityRef[]): NewEdge => ({
   edge_id: newId(),
   edge_type,
   agent_id,
@@ -20,7 +20,6 @@ export const derivedEdges = (from: EntityRef, sources: readonly EntityRef[], age
 
 const MAX_PARTICIPANTS = 100;
 
-/** As few edges as the maximum number of participants allows. */
 export function synthesizedEdges(from: EntityRef, sources: readonly EntityRef[], agent_id: string | null): NewEdge[] {
   const edges: NewEdge[] = [];
   for (let i = 0; i < sources.length; i += MAX_PARTICIPANTS - 1)
@@ -28,18 +27,8 @@ export function synthesizedEdges(from: EntityRef, sources: readonly EntityRef[],
   return edges;
 }
 
-export const linkEdge = (
-  edge_type: NewEdge['edge_type'],
-  from: EntityRef,
-  to: EntityRef,
-  agent_id: string | null,
-): NewEdge => edgeOf(edge_type, agent_id, [from, to]);
-
-export const supersedingEdge = (card_id: string, old_card_id: string, agent_id: string | null): NewEdge =>
-  edgeOf('Supersedes', agent_id, [
-    { entity_type: 'Card', entity_id: card_id },
-    { entity_type: 'Card', entity_id: old_card_id },
-  ]);
+export const linkEdge = (edge_type: EdgeType, from: EntityRef, to: EntityRef, agent_id: string | null): NewEdge =>
+  edgeOf(edge_type, agent_id, [from, to]);
 
 export interface Links {
   readonly superseded_by: readonly string[];
@@ -48,7 +37,6 @@ export interface Links {
   readonly source_artifact_ids: readonly string[];
 }
 
-/** The links of these entities, now or at a moment. */
 export async function memoryLinks(
   query: Query,
   ids: readonly string[],

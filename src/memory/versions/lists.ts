@@ -13,9 +13,9 @@ import {
 } from '../../driver/index.js';
 import type { Reach } from '../../engine/sql.js';
 import { artifactsWithin, notesWithin } from '../access/reach.js';
-import { ENDS_OF_EDGE } from '../edges/lookups.js';
-import { ENDS_BY_ENTITY, edgeExistsAt } from '../edges/store.js';
+import { edgeExistsAt } from '../edges/store.js';
 import { versionNotSuperseded } from '../entities/supersession.js';
+import { ENDS_BY_ENTITY, ENDS_OF_EDGE } from '../lookups.js';
 import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './store.js';
 
 export interface MemoryFilter {

@@ -73,6 +73,9 @@ export const timeFilters = {
 export const namePrefix = name.optional().describe('Prefix of the name');
 export const agentFilter = anyId.optional().describe('Only entities of this agent');
 
+/** The members of an operation that reads. */
+export const READ = { method: 'GET', access: 'read', event: null } as const;
+
 /** The answer of a batch: the results in the order of the items. */
 export const batchResult = <T extends z.ZodType>(data: T) =>
   z.object({
@@ -86,7 +89,6 @@ export const batchResult = <T extends z.ZodType>(data: T) =>
     failed: z.int(),
   });
 
-/** The input of a batch. */
 export const batchOf = <I extends z.ZodType>(item: I) =>
   z.strictObject({
     items: z.array(item).min(1).max(1000),

@@ -12,9 +12,8 @@ import { momentFor } from '../entities/access.js';
 import { idReused, idTaken } from '../entities/errors.js';
 import type { EntityRef } from '../entities/store.js';
 import { triggers } from '../scopes/triggers.js';
-import { derivedEdges, linksTo, memoryLinks, supersedingEdge } from './links.js';
-import { memoryDoc } from './search-doc.js';
-import { measureTerms, type SearchTerms, termsFor } from './search-terms.js';
+import { derivedEdges, linkEdge, linksTo, memoryLinks } from './links.js';
+import { measureTerms, memoryDoc, type SearchTerms, termsFor } from './search-doc.js';
 import { insertLearnedIn } from './sources.js';
 import {
   changeLifetime,
@@ -57,7 +56,6 @@ export interface PreparedContent {
 export interface Placement {
   readonly trajectory_id: string | null;
   readonly scope_id: string | null;
-  /** The trajectory of the event. */
   readonly thread_id: string | null;
   readonly held_by: string;
   readonly sources: readonly EntityRef[];
@@ -251,7 +249,6 @@ export interface Patch {
   readonly memory_id: string;
   /** The expected current version. */
   readonly version: number | undefined;
-  /** Computes the new state. */
   readonly next: (current: Fields) => Fields;
   readonly ttl: Ttl | undefined;
   readonly prepared: Omit<PreparedContent, 'search_terms'> | undefined;
@@ -334,7 +331,8 @@ export async function updateMemory<M extends Memory>(work: Work, noun: Noun<M>, 
   const answer = noun.render(call, row, shown);
   await endVersion(tx, current);
   if (lifetime) await changeLifetime(tx, memory_id, { ttl: columns.ttl, ...lifetime });
-  const edges = [supersedingEdge(row.card_id, current.card_id, current.agent_id)];
+  const [card, old] = [row, current].map((one) => ({ entity_type: 'Card', entity_id: one.card_id }) as const);
+  const edges = [linkEdge('Supersedes', card!, old!, current.agent_id)];
   const learned_in = links.source_trajectory_ids;
   const { search_terms } = patch;
   await writeVersion(work, { row, edges, thread_id: row.trajectory_id, learned_in, search_terms }, answer);

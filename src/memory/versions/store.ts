@@ -4,8 +4,8 @@ import type { LifetimeClass } from '../../engine/contract.js';
 import { PENDING, VERSION_ENDED } from '../../engine/sql.js';
 import { eraseCards } from '../../facts/sql.js';
 import { forgetDoc } from '../../index/sql.js';
-import { insertRows, selectIds } from '../rows.js';
-import { BESIDE_VERSIONS, versionsAmong } from './lookups.js';
+import { BESIDE_VERSIONS, versionsAmong } from '../lookups.js';
+import { insertRows, selectIds, tenantTable } from '../rows.js';
 
 export type MemoryKind = 'artifact' | 'note';
 
@@ -46,32 +46,24 @@ export interface VersionRow extends NewVersion {
   readonly accessed_at: number | null;
 }
 
-const versionsTable = {
-  name: 'memory_versions',
-  columns: {
-    tenant_id: 'text',
-    memory_id: 'text',
-    version: 'bigint',
-    kind: 'text',
-    type: 'text',
-    name: 'text',
-    card_id: 'text',
-    agent_id: 'text',
-    trajectory_id: 'text',
-    scope_id: 'text',
-    abstraction_level: 'text',
-    token_count: 'bigint',
-    provenance: 'json',
-    metadata: 'json',
-    ttl: 'json',
-    lifetime: 'text',
-    expires_at: 'bigint',
-    held_by: 'text',
-    sent_hash: 'text',
-    created_at: 'bigint',
-    recorded_at: 'bigint',
-  },
-} as const;
+const versionsTable = tenantTable('memory_versions', {
+  text: [
+    'memory_id',
+    'kind',
+    'type',
+    'name',
+    'card_id',
+    'agent_id',
+    'trajectory_id',
+    'scope_id',
+    'abstraction_level',
+    'lifetime',
+    'held_by',
+    'sent_hash',
+  ],
+  bigint: ['version', 'token_count', 'expires_at', 'created_at', 'recorded_at'],
+  json: ['provenance', 'metadata', 'ttl'],
+});
 
 /** Inserts a version that is valid from the recorded time of the commit: see PENDING. */
 export const insertVersion = (tx: Tx, row: NewVersion): Promise<void> =>

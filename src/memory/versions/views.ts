@@ -102,7 +102,6 @@ export const erased = (kind: MemoryKind, memory_id: string): CairnError =>
     [`${kind}_ids`]: [memory_id],
   });
 
-/** Members that artifacts and notes show alike. */
 export function sharedFields(call: Call, row: VersionRow, links: Links) {
   const pending = accessCounts.of(call).pending(call.tenant, row.memory_id);
   const accessed_at = Math.max(row.accessed_at ?? 0, pending?.accessed_at ?? 0);
@@ -127,7 +126,6 @@ export function sharedFields(call: Call, row: VersionRow, links: Links) {
   };
 }
 
-/** Reads an entity, now or at a moment. */
 export async function readMemory<M extends Memory>(
   call: Call,
   noun: Noun<M>,

@@ -1,8 +1,35 @@
 /**
- * Versions of artifacts and notes, looked up by lists of ids. On PostgreSQL each id is a subquery (driver/lookups.ts);
- * SQLite has no LATERAL and uses the order of a CROSS JOIN. Callers repeat the conditions of each fragment.
+ * Participants of edges and versions of artifacts and notes, looked up by lists of ids. On PostgreSQL each id is a
+ * subquery (driver/lookups.ts); SQLite has no LATERAL and uses the named index, or the order of a CROSS JOIN. Callers
+ * repeat the conditions of each fragment.
  */
-import { byDialect, eachId, type Sql, sql, TENANT } from '../../driver/index.js';
+import { byDialect, eachId, type Sql, sql, TENANT } from '../driver/index.js';
+
+/** Participants p, found by entity. SQLite keeps no statistics and would scan the primary key of the tenant. */
+export const ENDS_BY_ENTITY: Sql = byDialect({
+  sqlite: sql`edge_participants p INDEXED BY edge_participants_by_entity`,
+  postgres: sql`edge_participants p`,
+});
+/** Participants p of edges that are not deleted, found by entity in the order of the edges. */
+export const ENDS_IN_ORDER: Sql = byDialect({
+  sqlite: sql`edge_participants p INDEXED BY edge_participants_in_order`,
+  postgres: sql`edge_participants p`,
+});
+
+/** Participants p, by their entities. Without the hint SQLite scans the primary key. */
+export const endsAmong = (entity_ids: readonly string[], more: Sql = sql``): Sql =>
+  byDialect({
+    sqlite: sql`edge_participants p INDEXED BY edge_participants_by_entity`,
+    postgres: sql`${eachId(entity_ids)} CROSS JOIN LATERAL (SELECT * FROM edge_participants l
+      WHERE l.tenant_id = ${TENANT} AND l.entity_id = i.id${more} OFFSET 0) p`,
+  });
+
+/** All participants o of the edge of a participant p. */
+export const ENDS_OF_EDGE: Sql = byDialect({
+  sqlite: sql`edge_participants o`,
+  postgres: sql`LATERAL (SELECT * FROM edge_participants l
+    WHERE l.tenant_id = p.tenant_id AND l.edge_id = p.edge_id OFFSET 0) o`,
+});
 
 /** Versions v of these artifacts and notes; on PostgreSQL only the newest of each, or the newest up to a moment. */
 export const versionsAmong = (memory_ids: readonly string[], as_of?: number): Sql =>
