@@ -2,10 +2,11 @@
 import './register.js';
 
 export { artifactNoun } from './artifacts/service.js';
-export { ENDS_OF_EDGE, endsAmong } from './edges/lookups.js';
 export { insertEdges, linksOf, settleEdges } from './edges/store.js';
 export { linkAll } from './edges/system-edges.js';
 export { beyondAmong } from './entities/access.js';
+export { unknownEntity } from './entities/errors.js';
+export { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 export * as notesService from './notes/service.js';
 export { noteNoun } from './notes/service.js';
 export { memorySchema } from './schema.js';
@@ -59,5 +60,4 @@ export {
   type Noun,
   notFound,
   readVersion,
-  unknownEntity,
 } from './versions/views.js';

@@ -2,19 +2,32 @@
 import type { BoundParam, Query, Sql, Table, Tx } from '../driver/index.js';
 import { toIso } from '../kernel/index.js';
 
-/** Inserts rows by the names of their columns; `tenant_id` is that of the transaction. */
+/** A table of a tenant, by the columns that inserts set besides tenant_id. */
+interface TenantTable<C extends string> extends Table {
+  readonly set: readonly C[];
+}
+
+export function tenantTable<const C extends string>(
+  name: string,
+  columns: { readonly [type in 'text' | 'bigint' | 'json']?: readonly C[] },
+): TenantTable<C> {
+  const typed = Object.entries(columns).flatMap(([type, names]) => names.map((column) => [column, type] as const));
+  return {
+    name,
+    columns: { tenant_id: 'text', ...Object.fromEntries(typed) } as Table['columns'],
+    set: typed.map(([column]) => column),
+  };
+}
+
 export const insertRows = <C extends string>(
   tx: Tx,
-  table: Table & { readonly columns: Record<C, unknown> },
-  rows: readonly { readonly [K in Exclude<NoInfer<C>, 'tenant_id'>]: BoundParam }[],
-): Promise<void> => {
-  const columns = Object.keys(table.columns);
-  const values = (row: object) => columns.map((name) => (row as Record<string, BoundParam>)[name]!);
-  return tx.insert(
+  table: TenantTable<C>,
+  rows: readonly { readonly [column in NoInfer<C>]: BoundParam }[],
+): Promise<void> =>
+  tx.insert(
     table,
-    rows.map((row) => values({ ...row, tenant_id: tx.tenant })),
+    rows.map((row) => [tx.tenant, ...table.set.map((column) => row[column])]),
   );
-};
 
 /** The ids that a statement selects as `id`. */
 export const selectIds = async (query: Pick<Query, 'all'>, statement: Sql): Promise<string[]> =>

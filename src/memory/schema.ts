@@ -3,7 +3,7 @@ import type { SchemaPart } from '../driver/index.js';
 import { DOCS_OF_CARD } from '../facts/index.js';
 import { blankDocs } from '../index/index.js';
 
-/** A version that is erased leaves the search, though its card may stay where a sealed box keeps it. */
+/** An erased version leaves the search index, although a sealed box can keep its card. */
 const VERSION_GONE_SQLITE = `CREATE TRIGGER search_version_gone AFTER UPDATE OF erased_at ON memory_versions
     WHEN new.erased_at IS NOT NULL BEGIN
     ${blankDocs('new', 'new.card_id', DOCS_OF_CARD)};
@@ -25,6 +25,7 @@ export const memorySchema: SchemaPart = {
     'edge_guards',
     'former_owners',
   ],
+  // Comments inside a statement are part of its checksum: they must not change.
   statements: ({ dialect, id, int, json, table, compact }) => [
     `CREATE TABLE trajectories (
       tenant_id ${id} NOT NULL,
@@ -47,7 +48,7 @@ export const memorySchema: SchemaPart = {
     'CREATE INDEX trajectories_by_agent ON trajectories (tenant_id, agent_id, trajectory_id) WHERE agent_id IS NOT NULL',
     'CREATE INDEX trajectories_by_status ON trajectories (tenant_id, status, trajectory_id)',
 
-    // threshold is a percentage of the budget; threshold_at is when it was crossed: what fired is stored, not inferred.
+    // threshold: percent of the budget; threshold_at: when it fired.
     `CREATE TABLE scopes (
       tenant_id ${id} NOT NULL,
       scope_id ${id} NOT NULL,
@@ -79,12 +80,12 @@ export const memorySchema: SchemaPart = {
     'CREATE INDEX scopes_by_trajectory ON scopes (tenant_id, trajectory_id, scope_id)',
     'CREATE INDEX scopes_by_parent ON scopes (tenant_id, parent_scope_id, scope_id) WHERE parent_scope_id IS NOT NULL',
     'CREATE UNIQUE INDEX scopes_by_box ON scopes (tenant_id, box_id)',
-    // What a scope was restored from shows its turns as long as that is open.
+    // A restored scope still shows the turns of a closed one.
     'CREATE INDEX scopes_by_origin ON scopes (tenant_id, restored_from) WHERE restored_from IS NOT NULL',
     'CREATE INDEX scopes_open ON scopes (tenant_id, trajectory_id, created_at, scope_id) WHERE closed_at IS NULL',
 
-    // Beside its scope, whose row is written with every turn and so is kept small. box_id: a sealed fork of the
-    // scope's box, which keeps its turns; null when the checkpoint is not recoverable.
+    // Apart from scopes, whose rows are rewritten with every turn and must stay small. box_id: a sealed fork of the
+    // scope's box, which keeps its turns; null if the checkpoint is not recoverable.
     `CREATE TABLE scope_checkpoints (
       tenant_id ${id} NOT NULL,
       scope_id ${id} NOT NULL,
@@ -96,8 +97,8 @@ export const memorySchema: SchemaPart = {
       PRIMARY KEY (tenant_id, scope_id)
     ) ${table}`,
 
-    // Artifacts and notes, one row a version, which holds from recorded_at until superseded_at. The current one has no
-    // superseded_at; one that was deleted has no current version. Lifetime is the entity's: all its versions have the same.
+    // Artifacts and notes, one row per version, valid from recorded_at until superseded_at. The current version has no
+    // superseded_at; a deleted entity has no current version. All versions of an entity have the same lifetime.
     `CREATE TABLE memory_versions (
       tenant_id ${id} NOT NULL,
       memory_id ${id} NOT NULL,
@@ -132,14 +133,14 @@ export const memorySchema: SchemaPart = {
     'CREATE INDEX memory_by_scope ON memory_versions (tenant_id, scope_id, kind, memory_id) WHERE scope_id IS NOT NULL',
     'CREATE INDEX memory_expiring ON memory_versions (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
     'CREATE INDEX memory_held ON memory_versions (tenant_id, held_by, memory_id) WHERE held_by IS NOT NULL AND erased_at IS NULL',
-    // Principles, and the summaries of a trajectory, the newest first.
+    // Principles and summaries of a trajectory, newest first.
     `CREATE INDEX memory_abstracted ON memory_versions (tenant_id, kind, abstraction_level, trajectory_id, recorded_at)
       WHERE superseded_at IS NULL AND abstraction_level <> 'L0'`,
-    // What is to become principles: few, and looked for across all trajectories.
+    // Summaries that are not abstracted to principles yet: few, and read across all trajectories.
     `CREATE INDEX memory_unsummarized ON memory_versions (tenant_id, memory_id)
       WHERE kind = 'artifact' AND abstraction_level = 'L1' AND superseded_at IS NULL AND summarized_by IS NULL`,
 
-    // Counters apart, so that reading writes no version.
+    // Apart from versions, so that a read does not rewrite them.
     `CREATE TABLE memory_access (
       tenant_id ${id} NOT NULL,
       memory_id ${id} NOT NULL,
@@ -148,7 +149,7 @@ export const memorySchema: SchemaPart = {
       PRIMARY KEY (tenant_id, memory_id)
     ) ${compact}`,
 
-    // Artifacts of open scopes whose source turn has not been added yet, until it is, or the scope ends.
+    // Artifacts of open scopes whose source turn has not been added yet.
     `CREATE TABLE awaited_turns (
       tenant_id ${id} NOT NULL,
       scope_id ${id} NOT NULL,
@@ -157,7 +158,7 @@ export const memorySchema: SchemaPart = {
       PRIMARY KEY (tenant_id, scope_id, sequence, memory_id)
     ) ${compact}`,
 
-    // The trajectories that a note was learned in, as its maker said: what an agent reaches of notes rests on it.
+    // The trajectories in which a note was learned: they decide its reach.
     `CREATE TABLE learned_in (
       tenant_id ${id} NOT NULL,
       note_id ${id} NOT NULL,
@@ -179,7 +180,7 @@ export const memorySchema: SchemaPart = {
     ) ${table}`,
     'CREATE INDEX edges_by_type ON edges (tenant_id, edge_type, edge_id) WHERE deleted_at IS NULL',
 
-    // Position 1 is A: what supports, supersedes, came from the others.
+    // Position 1 is A: it supports, supersedes or was derived from the others.
     `CREATE TABLE edge_participants (
       tenant_id ${id} NOT NULL,
       edge_id ${id} NOT NULL,
@@ -198,14 +199,14 @@ export const memorySchema: SchemaPart = {
     `CREATE INDEX edge_participants_superseded ON edge_participants (tenant_id)
       WHERE edge_type = 'Supersedes' AND position > 1 AND deleted_at IS NULL`,
 
-    // Locked before an edge that might close a cycle is looked at.
+    // Locked for the cycle check of an edge type.
     `CREATE TABLE edge_guards (
       tenant_id ${id} NOT NULL,
       edge_type ${id} NOT NULL,
       PRIMARY KEY (tenant_id, edge_type)
     ) ${compact}`,
 
-    // Agents that gave a trajectory away, and so may no longer write in it.
+    // Agents that handed a trajectory off, and may no longer write in it.
     `CREATE TABLE former_owners (
       tenant_id ${id} NOT NULL,
       trajectory_id ${id} NOT NULL,

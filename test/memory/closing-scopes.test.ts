@@ -269,8 +269,8 @@ onEveryTarget('closing scopes', (test) => {
       );
     });
     expect(await broken()).toEqual([
-      `an open scope has used the tokens of its turns: scope ${open.scope_id} says 13, its turns have 12`,
-      `what has ended is erased, unless something keeps it: card ${turn_id} of scope:${gone.scope_id}`,
+      `ended content is erased, unless a pin keeps it: card ${turn_id} of scope:${gone.scope_id}`,
+      `tokens_used of an open scope is the sum of its turns: scope ${open.scope_id} says 13, its turns have 12`,
     ]);
     await driver.write(tenant, async (tx) => {
       await tx.run(sql`UPDATE scopes SET tokens_used = 12 WHERE tenant_id = ${tenant} AND scope_id = ${open.scope_id}`);
@@ -278,8 +278,8 @@ onEveryTarget('closing scopes', (test) => {
       await tx.run(sql`DELETE FROM endings WHERE tenant_id = ${tenant} AND holder = ${`scope:${gone.scope_id}`}`);
     });
     expect(await broken()).toEqual([
-      `a scope is held together: scope ${gone.scope_id} is closed and has not ended`,
-      `a scope is held together: scope ${open.scope_id} does not hold box ${open.box_id}`,
+      `a scope holds its box and cards, and has ended if and only if it is closed: scope ${gone.scope_id} is closed and has not ended`,
+      `a scope holds its box and cards, and has ended if and only if it is closed: scope ${open.scope_id} does not hold box ${open.box_id}`,
     ]);
     await driver.write(tenant, async (tx) => {
       await tx.run(

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Call } from '#cairn/engine/index.js';
 import { inTurn } from '#cairn/kernel/index.js';
 import { sha256 } from '#cairn/kernel/node.js';
-import { foundBy, measuredAs } from '#cairn/memory/versions/search-terms.js';
+import { measureTerms, termsFor } from '#cairn/memory/versions/search-doc.js';
 import type { VersionRow } from '#cairn/memory/versions/store.js';
 
 const call = { tenant: 'acme', meta: { store_epoch: 'e', erasure_key: 'k' } } as Call;
@@ -16,8 +16,8 @@ const rowOf = ({ metadata, ...state }: ReturnType<typeof stateOf>) =>
 
 it('what was measured before is taken for the same state, and is measured anew for another', async () => {
   const state = stateOf('the heron waits', 'birds', { speaker: 'Ada', tags: ['a'] });
-  const known = await foundBy(call, state);
-  expect(measuredAs(call, rowOf({ ...state, metadata: { ...state.metadata, made_by: 1 } as never }), known)).toBe(
+  const known = await measureTerms(call, state);
+  expect(termsFor(call, rowOf({ ...state, metadata: { ...state.metadata, made_by: 1 } as never }), known)).toBe(
     known.measured,
   );
   for (const other of [
@@ -26,7 +26,7 @@ it('what was measured before is taken for the same state, and is measured anew f
     stateOf('the heron waits', 'birds', { speaker: 'Ada', tags: ['b'] }),
     stateOf('the heron waits', 'birds', { speaker: 'Bo', tags: ['a'] }),
   ])
-    expect(measuredAs(call, rowOf(other), known)).toEqual((await foundBy(call, other)).measured);
+    expect(termsFor(call, rowOf(other), known)).toEqual((await measureTerms(call, other)).measured);
 });
 
 it('many that are measured at once let the event loop turn in between', async () => {

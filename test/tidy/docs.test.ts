@@ -42,7 +42,6 @@ describe('error codes', () => {
 
   const unused = (codes: readonly string[]): string[] => {
     const text = [...source.values()].join('\n').replace(/\bconst errorCodes = \{[\s\S]*?\} as const;/, '');
-    const text = [...source.values()].join('\n').replace(/\bconst errorCodes = \{[\s\S]*?\} as const;/, '');
     const nouns = [...text.matchAll(/\b(?:notFound|present)\(\s*[^,]+,\s*'([a-z_]+)'/g)];
     const thrown = new Set(nouns.map(([, noun]) => `${noun!.toUpperCase()}_NOT_FOUND`));
     return codes.filter((code) => !thrown.has(code) && !text.includes(`'${code}'`));

@@ -12,6 +12,10 @@ import {
 } from '../../engine/sql.js';
 import { selectIds } from '../rows.js';
 
+/** An additional condition, if the reader has a reach; undefined: everything. */
+export const andWithin = <R>(reach: R | undefined, within: (reach: R) => Sql): Sql =>
+  reach === undefined ? sql`` : sql` AND ${within(reach)}`;
+
 /** Whether an agent currently works in a trajectory and has not handed it off since. */
 const worksIn = ({ agent_id, current_trajectory_id }: Worker, trajectory: Sql): Sql =>
   current_trajectory_id === null
@@ -111,7 +115,6 @@ export function scopesReadable(reach: ContainerReach): Sql {
   return sql`(${join(ways, ' OR ')})`;
 }
 
-/** Which of these scopes are within reach. */
 export async function scopesReached(query: Query, scope_ids: readonly string[], reach: Reach): Promise<Set<string>> {
   const ids = await selectIds(
     query,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { operation, reads, writes } from '../../engine/contract.js';
 import { anyId, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
-import { batchOf, batchResult, timeFilters } from '../versions/model.js';
+import { batchOf, batchResult, READ, timeFilters } from '../versions/model.js';
 import { edge, edgeInput, edgeType, entityType } from './model.js';
 
 const AN_EDGE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60';
@@ -29,18 +29,16 @@ export const edges = {
     example: AN_INPUT,
   }),
   get: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/edges/{edge_id}',
     input: z.strictObject(byId),
     output: edge,
-    access: 'read',
     touches: [reads('Edge', 'named')],
-    event: null,
     summary: 'Read one edge.',
     example: { edge_id: AN_EDGE },
   }),
   list: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/edges',
     input: z.strictObject({
       edge_type: edgeType.optional(),
@@ -51,14 +49,12 @@ export const edges = {
       ...pageInput,
     }),
     output: z.object({ edges: z.array(edge), ...pageOutput }),
-    access: 'read',
     touches: [reads('Edge', 'listed')],
-    event: null,
     summary: 'List edges, in the order of their ids.',
     example: { edge_type: 'Supports' },
   }),
   traverse: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/edges/traverse',
     input: z.strictObject({
       entity_id: anyId,
@@ -75,9 +71,7 @@ export const edges = {
       edges: z.array(edge).describe('The edges that lead to them'),
       truncated: z.boolean().describe('True if max_depth, limit or the size of the answer left some out'),
     }),
-    access: 'read',
     touches: [reads('Edge', 'listed')],
-    event: null,
     summary: 'Traverse the edges of an entity.',
     example: { entity_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5e', entity_type: 'Artifact' },
   }),

@@ -1,20 +1,10 @@
 /** edges and edge_participants, which hold all relations between entities. */
-import {
-  byDialect,
-  join,
-  type KeysetPage,
-  keyset,
-  type Query,
-  type Sql,
-  sql,
-  TENANT,
-  type Tx,
-} from '../../driver/index.js';
+import { join, type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { PENDING } from '../../engine/sql.js';
 import { toIso } from '../../kernel/index.js';
 import { type EntityRef, knownEntities, type Moment, nameOf, readableEntity } from '../entities/store.js';
-import { groupBy, insertRows, selectIds } from '../rows.js';
-import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
+import { ENDS_IN_ORDER, ENDS_OF_EDGE, endsAmong } from '../lookups.js';
+import { groupBy, insertRows, selectIds, tenantTable } from '../rows.js';
 import type { Edge, EdgeType, EntityType } from './model.js';
 
 export interface Participant extends EntityRef {
@@ -28,46 +18,18 @@ export interface NewEdge {
   /** Canonical JSON of weight, provenance and metadata. */
   readonly body: string;
   readonly sent_hash: string | null;
-  /** The first is A. */
   readonly participants: readonly Participant[];
 }
 
-const edgesTable = {
-  name: 'edges',
-  columns: {
-    tenant_id: 'text',
-    edge_id: 'text',
-    edge_type: 'text',
-    agent_id: 'text',
-    body: 'json',
-    sent_hash: 'text',
-    created_at: 'bigint',
-  },
-} as const;
-
-const participantsTable = {
-  name: 'edge_participants',
-  columns: {
-    tenant_id: 'text',
-    edge_id: 'text',
-    position: 'bigint',
-    edge_type: 'text',
-    entity_type: 'text',
-    entity_id: 'text',
-    role: 'text',
-    created_at: 'bigint',
-  },
-} as const;
-
-/** Participants p, found by entity. SQLite keeps no statistics and would scan the primary key of the tenant. */
-export const ENDS_BY_ENTITY: Sql = byDialect({
-  sqlite: sql`edge_participants p INDEXED BY edge_participants_by_entity`,
-  postgres: sql`edge_participants p`,
+const edgesTable = tenantTable('edges', {
+  text: ['edge_id', 'edge_type', 'agent_id', 'sent_hash'],
+  json: ['body'],
+  bigint: ['created_at'],
 });
-/** Participants p of edges that are not deleted, found by entity in the order of the edges. */
-export const ENDS_IN_ORDER: Sql = byDialect({
-  sqlite: sql`edge_participants p INDEXED BY edge_participants_in_order`,
-  postgres: sql`edge_participants p`,
+
+const participantsTable = tenantTable('edge_participants', {
+  text: ['edge_id', 'edge_type', 'entity_type', 'entity_id', 'role'],
+  bigint: ['position', 'created_at'],
 });
 
 /** Inserts edges with a created_at of PENDING, which `settleEdges` replaces. */
@@ -202,7 +164,7 @@ export const edgeExistsAt = (as_of: number | undefined): Sql =>
     ? sql`p.deleted_at IS NULL`
     : sql`p.created_at <= ${as_of} AND (p.deleted_at IS NULL OR p.deleted_at > ${as_of})`;
 
-export interface Link {
+export interface Link extends EntityRef {
   readonly edge_id: string;
   readonly edge_type: EdgeType;
   /** The entity in `entity_ids`. */
@@ -211,8 +173,6 @@ export interface Link {
   /** Its position in the edge; `position` is that of the other participant. */
   readonly of_position: number;
   readonly position: number;
-  readonly entity_type: EntityType;
-  readonly entity_id: string;
 }
 
 /** The other participants of the edges of these types that link these entities, in the order of the edges. */
@@ -233,12 +193,10 @@ export const linksOf = (
         ORDER BY p.edge_id, o.position`,
   );
 
+/** Of readable entities; `sources` are those that it was derived or synthesized from. */
 export interface Relations {
-  /** Readable entities that supersede it. */
   readonly superseded_by: string[];
-  /** Readable entities that contradict it, or that it contradicts. */
   readonly contradicted_by: string[];
-  /** Entities that it was derived or synthesized from. */
   readonly sources: readonly EntityRef[];
 }
 

@@ -1,10 +1,9 @@
 /** Statements that follow edges: one step of a traversal, and the cycle check. */
 import { byDialect, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { type EntityRef, entityKey } from '../entities/store.js';
+import { ENDS_BY_ENTITY, ENDS_OF_EDGE, endsAmong } from '../lookups.js';
 import { selectIds } from '../rows.js';
-import { ENDS_OF_EDGE, endsAmong } from './lookups.js';
 import type { EdgeType } from './model.js';
-import { ENDS_BY_ENTITY } from './store.js';
 
 /** Locks an edge type, so that a cycle check and the insert that it allows are atomic. */
 export async function lockGuard(tx: Tx, edge_type: EdgeType): Promise<void> {
@@ -79,7 +78,6 @@ export async function edgeThatCloses(
   return edge!.edge_id;
 }
 
-/** One step of a traversal. */
 export interface Step {
   readonly from: readonly EntityRef[];
   readonly direction: keyof typeof DIRECTIONS;

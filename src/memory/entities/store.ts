@@ -3,10 +3,17 @@ import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { CardReach } from '../../engine/index.js';
 import { BOX_ENDED, CARD_ENDED, type ContainerReach, type Reach } from '../../engine/sql.js';
 import { cardsWithin, readableAt, shownTo, visibleBox, visibleTo } from '../../facts/sql.js';
-import { artifactsWithin, notesWithin, scopesReadable, trajectoriesReadable, turnsWithin } from '../access/reach.js';
+import {
+  andWithin,
+  artifactsWithin,
+  notesWithin,
+  scopesReadable,
+  trajectoriesReadable,
+  turnsWithin,
+} from '../access/reach.js';
 import type { EntityType } from '../edges/model.js';
+import { versionsAmong } from '../lookups.js';
 import { groupBy, selectIds } from '../rows.js';
-import { versionsAmong } from '../versions/lookups.js';
 import { heldAt, livesAt } from '../versions/store.js';
 
 export interface EntityRef {
@@ -46,17 +53,13 @@ interface Candidates {
 }
 type ReadableIds = (among: Candidates, moment: Moment) => Sql;
 
-/** The condition of a reach, if there is one. */
-const reached = <R>(reach: R | undefined, within: (reach: R) => Sql): Sql =>
-  reach === undefined ? sql`` : sql` AND ${within(reach)}`;
-
 const versions =
   (kind: 'artifact' | 'note'): ReadableIds =>
   (among, { now, as_of, reach }) => {
     const within = kind === 'artifact' ? artifactsWithin : notesWithin;
     return sql`SELECT v.memory_id AS id FROM ${among.versions}
         WHERE v.tenant_id = ${TENANT} AND ${among.has(sql`v.memory_id`)} AND v.kind = ${kind}
-          AND ${heldAt(as_of)} AND ${livesAt(now)}${reached(reach?.[kind], within)}`;
+          AND ${heldAt(as_of)} AND ${livesAt(now)}${andWithin(reach?.[kind], within)}`;
   };
 
 /** The turns of a scope are in its box; its other cards are of artifacts. */
@@ -73,22 +76,22 @@ const readableIds: Readonly<Record<EntityType, ReadableIds>> = {
   Trajectory: (among, { reach }) =>
     sql`SELECT t.trajectory_id AS id FROM trajectories t
         WHERE t.tenant_id = ${TENANT} AND ${among.has(sql`t.trajectory_id`)} AND t.deleted_at IS NULL
-          ${reached(reach?.container, trajectoriesReadable)}`,
+          ${andWithin(reach?.container, trajectoriesReadable)}`,
   Scope: (among, { reach }) =>
     sql`SELECT s.scope_id AS id FROM scopes s
         WHERE s.tenant_id = ${TENANT} AND ${among.has(sql`s.scope_id`)} AND s.deleted_at IS NULL
-          ${reached(reach?.container, scopesReadable)}`,
+          ${andWithin(reach?.container, scopesReadable)}`,
   Turn: (among, { now, reach }) =>
     sql`SELECT c.card_id AS id FROM cards c
         WHERE c.tenant_id = ${TENANT} AND ${among.has(sql`c.card_id`)} AND SUBSTR(c.held_by, 1, 6) = 'scope:'
-          AND ${readableAt(now)} AND ${IS_TURN}${reached(reach?.turn, turnsWithin)}`,
+          AND ${readableAt(now)} AND ${IS_TURN}${andWithin(reach?.turn, turnsWithin)}`,
   Artifact: versions('artifact'),
   Note: versions('note'),
   Card: (among, { now, as_of, agent, reach }) =>
     sql`SELECT c.card_id AS id FROM cards c
         WHERE c.tenant_id = ${TENANT} AND ${among.has(sql`c.card_id`)}
           AND ${as_of === undefined ? readableAt(now) : readableAsOf(as_of, now)}${visibleCard(agent)}
-          ${reached(reach?.card, cardsWithin)}`,
+          ${andWithin(reach?.card, cardsWithin)}`,
   Box: (among, { agent }) =>
     sql`SELECT b.box_id AS id FROM boxes b
         WHERE b.tenant_id = ${TENANT} AND ${among.has(sql`b.box_id`)} AND (b.held_by IS NULL OR ${BOX_ENDED} IS NULL)

@@ -81,26 +81,19 @@ export async function restore(call: Call, input: In<'scopes.restore'>): Promise<
       await makeFork(tx, source, source.revision, made, now);
       const facts = { restored_from: input.scope_id, box_id, turns: kept.turns };
       appendEvent(work, 'cairn.scope.restored', { type: 'scope', id: scope_id }, facts, scope.trajectory_id);
-      await addScope(
-        work,
-        {
-          scope_id,
-          trajectory_id: scope.trajectory_id,
-          parent_scope_id: null,
-          agent_id,
-          name: input.name ?? scope.name,
-          purpose: scope.purpose,
-          token_budget: input.token_budget ?? scope.token_budget,
-          tokens_used: kept.tokens_used,
-          threshold: scope.threshold,
-          enforce: scope.enforce,
-          metadata: scope.metadata,
-          restored_from: input.scope_id,
-          sent_hash: null,
-          ...coveredOf(scope, kept.turns),
-        },
-        box_id,
-      );
+      const restored = {
+        ...scope,
+        ...coveredOf(scope, kept.turns),
+        scope_id,
+        parent_scope_id: null,
+        agent_id,
+        name: input.name ?? scope.name,
+        token_budget: input.token_budget ?? scope.token_budget,
+        tokens_used: kept.tokens_used,
+        restored_from: input.scope_id,
+        sent_hash: null,
+      };
+      await addScope(work, restored, box_id);
       return { ...(await readScope(call, tx, scope_id)), context_state: kept.context_state };
     },
     remember: ({ scope_id }) => [scope_id, from],
@@ -108,7 +101,7 @@ export async function restore(call: Call, input: In<'scopes.restore'>): Promise<
   });
 }
 
-/** The state is that of the checkpoint that was restored, as long as no other has taken its place. */
+/** The context_state of the restored checkpoint, unless that was replaced. */
 async function restoredAgain(call: Call, query: Query, scope_id: string, from: string): Promise<Out<'scopes.restore'>> {
   const scope = await readScope(call, query, scope_id);
   const kept = await findCheckpoint(query, scope.restored_from!);

@@ -51,7 +51,7 @@ export async function endScopes(
   return ended_at;
 }
 
-/** What is stored to replay the answer. */
+/** Stored to replay the answer. */
 interface Closed {
   readonly scope_ids: readonly string[];
   readonly made: readonly Made[];

@@ -4,7 +4,7 @@ import { clearable, operation, reads, writes } from '../../engine/contract.js';
 import { anyId, computed, pageInput, pageOutput, smallMetadata, startsAs, text, uuid } from '../../kernel/contract.js';
 import { artifact } from '../artifacts/model.js';
 import { turn } from '../turns/model.js';
-import { agentFilter, name, namePrefix, timeFilters } from '../versions/model.js';
+import { agentFilter, name, namePrefix, READ, timeFilters } from '../versions/model.js';
 import {
   closedScope,
   contextState,
@@ -62,18 +62,16 @@ export const scopes = {
     example: { trajectory_id: A_TRAJECTORY, name: 'Implementation', token_budget: 8000 },
   }),
   get: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/scopes/{scope_id}',
     input: z.strictObject(byId),
     output: scope,
-    access: 'read',
     touches: [reads('Scope', 'scope_id'), reads('Turn', 'listed')],
-    event: null,
     summary: 'Read one scope, with its budget and its checkpoint.',
     example: { scope_id: A_SCOPE },
   }),
   list: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/scopes',
     input: z.strictObject({
       trajectory_id: uuid.optional(),
@@ -85,9 +83,7 @@ export const scopes = {
       ...pageInput,
     }),
     output: z.object({ scopes: z.array(scope), ...pageOutput }),
-    access: 'read',
     touches: [reads('Scope', 'listed'), reads('Turn', 'listed')],
-    event: null,
     summary: 'List scopes, in the order of their ids.',
     example: { status: 'active' },
   }),
@@ -144,7 +140,7 @@ export const scopes = {
     example: { scope_id: A_SCOPE },
   }),
   turns: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/scopes/{scope_id}/turns',
     input: z.strictObject({
       ...byId,
@@ -157,21 +153,17 @@ export const scopes = {
         .describe('Only the last turns, up to this number; not with limit, cursor or offset'),
     }),
     output: z.object({ turns: z.array(turn), ...pageOutput }),
-    access: 'read',
     touches: [reads('Turn', 'scope_id')],
-    event: null,
     summary: 'Read the turns of an open scope, in order.',
     example: { scope_id: A_SCOPE },
   }),
   artifacts: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/scopes/{scope_id}/artifacts',
     input: z.strictObject({ ...byId, ...pageInput }),
     output: z.object({ artifacts: z.array(artifact), ...pageOutput }),
-    access: 'read',
     touches: [reads('Scope', 'scope_id'), reads('Artifact', 'listed')],
-    event: null,
-    summary: 'List the artifacts that came from a scope.',
+    summary: 'List the artifacts of a scope.',
     example: { scope_id: A_SCOPE },
   }),
 };

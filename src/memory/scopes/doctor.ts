@@ -5,7 +5,7 @@ import { pinned } from '../../facts/sql.js';
 
 export const scopeChecks: readonly Check[] = [
   {
-    name: 'an open scope has used the tokens of its turns',
+    name: 'tokens_used of an open scope is the sum of its turns',
     broken: () =>
       sql`SELECT 'scope ' || x.scope_id || ' says ' || x.tokens_used || ', its turns have ' || x.counted AS what FROM (
             SELECT s.scope_id, s.tokens_used,
@@ -17,7 +17,7 @@ export const scopeChecks: readonly Check[] = [
           WHERE x.tokens_used <> x.counted LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'a scope is held together',
+    name: 'a scope holds its box and cards, and has ended if and only if it is closed',
     broken: () =>
       sql`SELECT 'scope ' || s.scope_id || ' does not hold box ' || s.box_id AS what FROM scopes s
             LEFT JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id AND b.held_by = 'scope:' || s.scope_id
@@ -35,8 +35,8 @@ export const scopeChecks: readonly Check[] = [
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    // While an erasure is under way, what it is to erase may be kept by nothing and still be there.
-    name: 'what has ended is erased, unless something keeps it',
+    // Not while an erasure is running: its cards can be unpinned and not erased yet.
+    name: 'ended content is erased, unless a pin keeps it',
     broken: () =>
       sql`SELECT 'card ' || c.card_id || ' of ' || x.holder AS what FROM endings x
           JOIN box_entries e ON e.tenant_id = x.tenant_id AND e.box_id = x.box_id

@@ -98,7 +98,6 @@ async function hideStates(call: Call, query: Query, views: readonly ScopeView[])
   return views.map((view) => (reached.has(view.scope_id) ? view : { ...view, context_state: null }));
 }
 
-/** Locks an open scope. */
 export async function openScopeLocked({ call, tx }: Work, scope_id: string): Promise<ScopeRow> {
   const row = present(tx, 'scope', scope_id, await lockScope(tx, scope_id));
   await refuseFormerOwner(call, tx, row.trajectory_id);
@@ -225,25 +224,22 @@ export async function create(call: Call, input: In<'scopes.create'>): Promise<Sc
       const box_id = newId();
       const held_by = scopeHolder(scope_id);
       await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
-      await addScope(
-        work,
-        {
-          scope_id,
-          trajectory_id,
-          parent_scope_id,
-          agent_id,
-          name: input.name,
-          purpose: input.purpose ?? null,
-          token_budget: input.token_budget ?? DEFAULT_TOKEN_BUDGET,
-          tokens_used: 0,
-          threshold: input.threshold_percent ?? DEFAULT_THRESHOLD_PERCENT,
-          enforce: Number(input.enforce ?? false),
-          metadata,
-          restored_from: null,
-          sent_hash,
-        },
-        box_id,
-      );
+      const scope = {
+        scope_id,
+        trajectory_id,
+        parent_scope_id,
+        agent_id,
+        name: input.name,
+        purpose: input.purpose ?? null,
+        token_budget: input.token_budget ?? DEFAULT_TOKEN_BUDGET,
+        tokens_used: 0,
+        threshold: input.threshold_percent ?? DEFAULT_THRESHOLD_PERCENT,
+        enforce: Number(input.enforce ?? false),
+        metadata,
+        restored_from: null,
+        sent_hash,
+      };
+      await addScope(work, scope, box_id);
       const facts = { box_id, ...(parent_scope_id === null ? {} : { parent_scope_id }) };
       appendEvent(work, 'cairn.scope.created', { type: 'scope', id: scope_id }, facts, trajectory_id);
       return readScope(call, tx, scope_id);

@@ -16,59 +16,63 @@ import {
 import type { In } from '../../engine/contract.js';
 import type { ContainerReach } from '../../engine/sql.js';
 import { scopesReadable } from '../access/reach.js';
-import { insertRows, selectIds } from '../rows.js';
+import { insertRows, selectIds, tenantTable } from '../rows.js';
 
-export interface ScopeRow {
+/** The columns that adding a turn needs. */
+export interface ScopeState {
   readonly scope_id: string;
   readonly trajectory_id: string;
-  readonly parent_scope_id: string | null;
   readonly box_id: string;
-  readonly agent_id: string | null;
-  readonly name: string;
-  readonly purpose: string | null;
   readonly token_budget: number;
   readonly tokens_used: number;
   /** Percent of the budget. */
   readonly threshold: number;
   readonly threshold_at: number | null;
   readonly enforce: number;
+  readonly closed_at: number | null;
+  readonly deleted_at: number | null;
+}
+
+export interface ScopeRow extends ScopeState {
+  readonly parent_scope_id: string | null;
+  readonly agent_id: string | null;
+  readonly name: string;
+  readonly purpose: string | null;
   readonly restored_from: string | null;
   readonly metadata: string | null;
   readonly sent_hash: string | null;
   readonly created_at: number;
   readonly updated_at: number;
-  readonly closed_at: number | null;
-  readonly deleted_at: number | null;
   /** Turns that were summarized, and that facts were extracted from. */
   readonly summarized_turns: number;
   readonly extracted_turns: number;
 }
 
-const scopesTable = {
-  name: 'scopes',
-  columns: {
-    tenant_id: 'text',
-    scope_id: 'text',
-    trajectory_id: 'text',
-    parent_scope_id: 'text',
-    box_id: 'text',
-    agent_id: 'text',
-    name: 'text',
-    purpose: 'text',
-    token_budget: 'bigint',
-    tokens_used: 'bigint',
-    threshold: 'bigint',
-    threshold_at: 'bigint',
-    enforce: 'bigint',
-    restored_from: 'text',
-    metadata: 'json',
-    sent_hash: 'text',
-    created_at: 'bigint',
-    updated_at: 'bigint',
-    summarized_turns: 'bigint',
-    extracted_turns: 'bigint',
-  },
-} as const;
+const scopesTable = tenantTable('scopes', {
+  text: [
+    'scope_id',
+    'trajectory_id',
+    'parent_scope_id',
+    'box_id',
+    'agent_id',
+    'name',
+    'purpose',
+    'restored_from',
+    'sent_hash',
+  ],
+  bigint: [
+    'token_budget',
+    'tokens_used',
+    'threshold',
+    'threshold_at',
+    'enforce',
+    'created_at',
+    'updated_at',
+    'summarized_turns',
+    'extracted_turns',
+  ],
+  json: ['metadata'],
+});
 
 export const insertScope = (tx: Tx, row: ScopeRow): Promise<void> => insertRows(tx, scopesTable, [row]);
 
@@ -199,7 +203,6 @@ export const listScopes = (query: Query, filter: ScopeFilter, page: KeysetPage):
 export const countScopes = (filter: ScopeFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM scopes s WHERE ${where(filter)}`;
 
-/** Writes the columns that `scopes.update` can change. */
 export const updateScope = (tx: Tx, row: ScopeRow): Promise<void> =>
   tx.send(
     sql`UPDATE scopes SET name = ${row.name}, purpose = ${row.purpose}, token_budget = ${row.token_budget},

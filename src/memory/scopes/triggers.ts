@@ -5,7 +5,6 @@ import { SlotRegistry } from '../../engine/sql.js';
 import type { Made } from './model.js';
 import type { ScopeRow } from './store.js';
 
-/** Where a trigger fired. */
 export interface TriggerPlace {
   readonly trajectory_id: string;
   readonly scope_id: string | null;

@@ -4,7 +4,7 @@ import { clearable, operation, reads, writes } from '../../engine/contract.js';
 import { anyId, computed, pageInput, pageOutput, smallMetadata, startsAs, text, uuid } from '../../kernel/contract.js';
 import { scope } from '../scopes/model.js';
 import { batchInput } from '../versions/contract.js';
-import { agentFilter, batchResult, name, namePrefix, timeFilters } from '../versions/model.js';
+import { agentFilter, batchResult, name, namePrefix, READ, timeFilters } from '../versions/model.js';
 import { outcomeInput, trajectory, trajectoryStatus } from './model.js';
 
 const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -14,7 +14,7 @@ const createInput = z.strictObject({
   trajectory_id: uuid.optional().describe('Default: a new id'),
   name,
   description: text(20_000).nullish(),
-  parent_trajectory_id: uuid.nullish().describe('The task of which it is a part'),
+  parent_trajectory_id: uuid.nullish().describe('The parent task'),
   agent_id: anyId.nullish().describe('Owner; default: the agent of the key'),
   metadata: smallMetadata.optional(),
   tenant_id: computed,
@@ -60,18 +60,16 @@ export const trajectories = {
     example: { name: 'Fix bug #123' },
   }),
   get: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/trajectories/{trajectory_id}',
     input: z.strictObject(byId),
     output: trajectory,
-    access: 'read',
     touches: [reads('Trajectory', 'trajectory_id')],
-    event: null,
     summary: 'Read one trajectory.',
     example: { trajectory_id: A_TRAJECTORY },
   }),
   list: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/trajectories',
     input: z.strictObject({
       status: trajectoryStatus.optional(),
@@ -83,9 +81,7 @@ export const trajectories = {
       ...pageInput,
     }),
     output: z.object({ trajectories: z.array(trajectory), ...pageOutput }),
-    access: 'read',
     touches: [reads('Trajectory', 'listed')],
-    event: null,
     summary: 'List trajectories, in the order of their ids.',
     example: { status: 'Active' },
   }),
@@ -118,29 +114,25 @@ export const trajectories = {
     example: { trajectory_id: A_TRAJECTORY },
   }),
   scopes: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/trajectories/{trajectory_id}/scopes',
     input: z.strictObject({ ...byId, ...pageInput }),
     output: z.object({ scopes: z.array(scope), ...pageOutput }),
-    access: 'read',
     touches: [reads('Trajectory', 'trajectory_id'), reads('Scope', 'listed'), reads('Turn', 'listed')],
-    event: null,
     summary: 'List the scopes of a trajectory.',
     example: { trajectory_id: A_TRAJECTORY },
   }),
   children: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/trajectories/{trajectory_id}/children',
     input: z.strictObject({ ...byId, ...pageInput }),
     output: z.object({ trajectories: z.array(trajectory), ...pageOutput }),
-    access: 'read',
     touches: [reads('Trajectory', 'trajectory_id'), reads('Trajectory', 'listed')],
-    event: null,
     summary: 'List the children of a trajectory.',
     example: { trajectory_id: A_TRAJECTORY },
   }),
   tree: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/trajectories/{trajectory_id}/tree',
     input: z.strictObject({
       ...byId,
@@ -153,7 +145,6 @@ export const trajectories = {
         .describe('Depth first: a trajectory, its scopes and their nested scopes, artifacts, notes, then its children'),
       truncated: z.boolean().describe('True if the limit left some out'),
     }),
-    access: 'read',
     touches: [
       reads('Trajectory', 'trajectory_id'),
       reads('Trajectory', 'listed'),
@@ -161,7 +152,6 @@ export const trajectories = {
       reads('Artifact', 'listed'),
       reads('Note', 'listed'),
     ],
-    event: null,
     summary: 'Read a trajectory with everything below it.',
     example: { trajectory_id: A_TRAJECTORY },
   }),

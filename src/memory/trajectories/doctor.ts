@@ -4,7 +4,7 @@ import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 
 export const trajectoryChecks: readonly Check[] = [
   {
-    name: 'the parent of a trajectory is there',
+    name: 'the parent of a trajectory exists',
     broken: () =>
       sql`SELECT 'trajectory ' || t.trajectory_id || ' is part of ' || t.parent_trajectory_id AS what FROM trajectories t
           LEFT JOIN trajectories p ON p.tenant_id = t.tenant_id AND p.trajectory_id = t.parent_trajectory_id
@@ -12,7 +12,7 @@ export const trajectoryChecks: readonly Check[] = [
             AND (p.trajectory_id IS NULL OR p.deleted_at IS NOT NULL) LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'what is finished has its outcome, and neither it nor what is deleted has an open scope',
+    name: 'finished trajectories have an outcome, and finished or deleted ones no open scope',
     broken: () =>
       sql`SELECT 'scope ' || s.scope_id || ' of trajectory ' || t.trajectory_id AS what FROM trajectories t
             JOIN scopes s ON s.tenant_id = t.tenant_id AND s.trajectory_id = t.trajectory_id AND s.closed_at IS NULL
@@ -24,7 +24,7 @@ export const trajectoryChecks: readonly Check[] = [
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'what is deleted of trajectories and scopes holds no text',
+    name: 'deleted trajectories and scopes hold no text',
     broken: () =>
       sql`SELECT 'trajectory ' || t.trajectory_id AS what FROM trajectories t
             WHERE t.tenant_id = ${TENANT} AND t.deleted_at IS NOT NULL AND (t.name <> '' OR t.description IS NOT NULL

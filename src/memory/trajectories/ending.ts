@@ -46,7 +46,13 @@ const producedOf = ({ outcome = {} }: Finish) => ({
 /** Refuses to finish a trajectory with active children, or with an outcome that names unknown entities. */
 export async function checkFinish(call: Call, query: Query, what: Finish, now: number): Promise<void> {
   const { trajectory_id, status } = what;
-  if (status === 'Completed') await refuseActiveChildren(query, trajectory_id);
+  const active = status === 'Completed' ? await activeChildren(query, trajectory_id, MAX_NAMED) : [];
+  if (active.length > 0)
+    throw new CairnError(
+      'STATE_CONFLICT',
+      `trajectory ${trajectory_id} has Active children: finish or suspend them first: ${active.slice(0, 3).join(', ')}`,
+      { active_child_ids: active },
+    );
   const named = producedOf(what);
   // Checks reach as well: an outcome must not reveal whether an unreadable entity exists.
   const within = { call, query, now };
@@ -73,16 +79,6 @@ export async function finish(work: Work, what: Finish): Promise<Finished> {
   };
   const closed_scope_ids = scopes.map(({ scope_id }) => scope_id);
   return { outcome, finished_at, ended: [...closed_scope_ids.map(scopeHolder), session], closed_scope_ids };
-}
-
-async function refuseActiveChildren(query: Query, trajectory_id: string): Promise<void> {
-  const active = await activeChildren(query, trajectory_id, MAX_NAMED);
-  if (active.length === 0) return;
-  throw new CairnError(
-    'STATE_CONFLICT',
-    `trajectory ${trajectory_id} has Active children: finish or suspend them first: ${active.slice(0, 3).join(', ')}`,
-    { active_child_ids: active },
-  );
 }
 
 /** Refuses to delete a tree that contains a trajectory of another agent, unless it was made on behalf of the caller. */

@@ -14,20 +14,14 @@ export async function withReadableOutcomes(
 ): Promise<Trajectory[]> {
   if (!call.acting) return [...trajectories];
   const outcomes = trajectories.flatMap(({ outcome }) => outcome ?? []);
-  const hidden = new Set<string>();
-  const hide = async (type: 'Artifact' | 'Note', named: readonly string[]) => {
-    const ids = [...new Set(named)];
-    for (let from = 0; from < ids.length; from += IDS_PER_READ)
-      for (const id of await beyondAmong(call, query, type, ids.slice(from, from + IDS_PER_READ))) hidden.add(id);
+  const named = {
+    Artifact: new Set(outcomes.flatMap((one) => one.produced_artifacts)),
+    Note: new Set(outcomes.flatMap((one) => one.produced_notes)),
   };
-  await hide(
-    'Artifact',
-    outcomes.flatMap((one) => one.produced_artifacts),
-  );
-  await hide(
-    'Note',
-    outcomes.flatMap((one) => one.produced_notes),
-  );
+  const hidden = new Set<string>();
+  for (const type of ['Artifact', 'Note'] as const)
+    for (let ids = [...named[type]]; ids.length > 0; ids = ids.slice(IDS_PER_READ))
+      for (const id of await beyondAmong(call, query, type, ids.slice(0, IDS_PER_READ))) hidden.add(id);
   const readable = (ids: readonly string[]) => ids.filter((id) => !hidden.has(id));
   return trajectories.map((one) => ({
     ...one,

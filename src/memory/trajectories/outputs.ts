@@ -1,8 +1,7 @@
 /** The readable outputs of a trajectory: its artifacts, and the notes derived from it. */
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
-import { ENDS_OF_EDGE, endsAmong } from '../edges/lookups.js';
+import { artifactsAmong, ENDS_OF_EDGE, endsAmong, VERSION_OF_END } from '../lookups.js';
 import { selectIds } from '../rows.js';
-import { artifactsAmong, VERSION_OF_END } from '../versions/lookups.js';
 import { heldAt, livesAt } from '../versions/store.js';
 
 /** Whether a version v is current and readable. */

@@ -1,7 +1,8 @@
 /** Deletes a trajectory tree with a few statements, whatever its size. Ids are never reused. */
 import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { checkpointHolder, sessionHolder, trajectoryHolder } from '../../engine/sql.js';
-import { deleteEdges, ENDS_IN_ORDER } from '../edges/store.js';
+import { deleteEdges } from '../edges/store.js';
+import { ENDS_IN_ORDER } from '../lookups.js';
 import { selectIds } from '../rows.js';
 import type { TrajectoryRow } from './store.js';
 

@@ -18,7 +18,7 @@ import type { ContainerReach } from '../../engine/sql.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
 import { trajectoriesReadable } from '../access/reach.js';
-import { insertRows, isoOrNull, selectIds } from '../rows.js';
+import { insertRows, isoOrNull, selectIds, tenantTable } from '../rows.js';
 import type { Outcome, Trajectory, TrajectoryStatus } from './model.js';
 import { isFinal } from './rules.js';
 
@@ -38,22 +38,11 @@ export interface TrajectoryRow {
   readonly deleted_at: number | null;
 }
 
-const trajectoriesTable = {
-  name: 'trajectories',
-  columns: {
-    tenant_id: 'text',
-    trajectory_id: 'text',
-    parent_trajectory_id: 'text',
-    agent_id: 'text',
-    name: 'text',
-    description: 'text',
-    status: 'text',
-    metadata: 'json',
-    sent_hash: 'text',
-    created_at: 'bigint',
-    updated_at: 'bigint',
-  },
-} as const;
+const trajectoriesTable = tenantTable('trajectories', {
+  text: ['trajectory_id', 'parent_trajectory_id', 'agent_id', 'name', 'description', 'status', 'sent_hash'],
+  json: ['metadata'],
+  bigint: ['created_at', 'updated_at'],
+});
 
 export const isFinished = ({ status }: { readonly status: TrajectoryStatus }): boolean => isFinal(status);
 
@@ -85,7 +74,6 @@ export const findTrajectory = (query: Query, trajectory_id: string): Promise<Tra
 export const lockTrajectory = (tx: Tx, trajectory_id: string): Promise<TrajectoryRow | undefined> =>
   tx.get<TrajectoryRow>(sql`${byId(trajectory_id)} FOR UPDATE`);
 
-/** Writes the columns that `trajectories.update` can change. */
 export const updateTrajectory = (tx: Tx, row: TrajectoryRow): Promise<void> =>
   tx.send(
     sql`UPDATE trajectories SET name = ${row.name}, description = ${row.description}, status = ${row.status},

@@ -1,9 +1,9 @@
 /** Reads a trajectory tree with a few statements. */
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { ContainerReach, Reach } from '../../engine/sql.js';
-import { artifactsWithin, notesWithin, scopesReadable, trajectoriesReadable } from '../access/reach.js';
+import { andWithin, artifactsWithin, notesWithin, scopesReadable, trajectoriesReadable } from '../access/reach.js';
+import { artifactsAmong } from '../lookups.js';
 import type { ScopeRow } from '../scopes/store.js';
-import { artifactsAmong } from '../versions/lookups.js';
 import { notesFromThese, readableVersion } from './outputs.js';
 import type { TrajectoryRow } from './store.js';
 
@@ -33,12 +33,10 @@ export interface TreeReach {
   readonly containers?: ContainerReach | undefined;
 }
 
-const shown = <R>(reach: R | undefined, within: (reach: R) => Sql): Sql =>
-  reach === undefined ? sql`` : sql` AND ${within(reach)}`;
-const artifactsShown = ({ artifacts }: TreeReach = {}): Sql => shown(artifacts, artifactsWithin);
-const notesShown = ({ notes }: TreeReach = {}): Sql => shown(notes, notesWithin);
-const scopesShown = ({ containers }: TreeReach = {}): Sql => shown(containers, scopesReadable);
-const trajectoriesShown = ({ containers }: TreeReach = {}): Sql => shown(containers, trajectoriesReadable);
+const artifactsShown = ({ artifacts }: TreeReach = {}): Sql => andWithin(artifacts, artifactsWithin);
+const notesShown = ({ notes }: TreeReach = {}): Sql => andWithin(notes, notesWithin);
+const scopesShown = ({ containers }: TreeReach = {}): Sql => andWithin(containers, scopesReadable);
+const trajectoriesShown = ({ containers }: TreeReach = {}): Sql => andWithin(containers, trajectoriesReadable);
 
 /** Number of scopes, artifacts and notes per trajectory. */
 export async function sizesOf(
@@ -68,7 +66,7 @@ export async function sizesOf(
 }
 
 /** The trajectories to read. `last` is read last: it can have more nodes than the limit allows. */
-export interface TreeSlice {
+interface TreeSlice {
   readonly trajectory_ids: readonly string[];
   readonly last: string;
   readonly limit: number;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { makes, operation, reads, writes } from '../../engine/contract.js';
 import { uuid } from '../../kernel/contract.js';
-import { batchOf, batchResult } from '../versions/model.js';
+import { batchOf, batchResult, READ } from '../versions/model.js';
 import { addedTurn, turn, turnInput } from './model.js';
 
 const A_SCOPE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c';
@@ -22,13 +22,11 @@ export const turns = {
     example: AN_EXAMPLE,
   }),
   get: operation({
-    method: 'GET',
+    ...READ,
     path: '/api/v1/turns/{turn_id}',
     input: z.strictObject({ turn_id: uuid }),
     output: turn,
-    access: 'read',
     touches: [reads('Turn', 'turn_id')],
-    event: null,
     summary: 'Read one turn of an open scope.',
     example: { turn_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5d' },
   }),

@@ -2,14 +2,14 @@
 import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 
-export interface PlacedTurn {
+interface IndexedTurn {
   readonly turn_id: string;
   readonly sequence: number;
   readonly role: string;
   readonly scope: { readonly trajectory_id: string; readonly scope_id: string };
 }
 
-export const turnDoc = ({ turn_id, sequence, role, scope }: PlacedTurn, measured: Measured): Doc => ({
+export const turnDoc = ({ turn_id, sequence, role, scope }: IndexedTurn, measured: Measured): Doc => ({
   ...PLAIN_DOC,
   entity_type: 'turn',
   entity_id: turn_id,
@@ -24,15 +24,10 @@ export const turnDoc = ({ turn_id, sequence, role, scope }: PlacedTurn, measured
 /** Measures the content of a turn, its tool calls and their results. */
 export const measureTurn = (
   index_key: string,
-  turn: {
-    readonly content?: Json | undefined;
-    readonly tool_calls?: Json | undefined;
-    readonly tool_results?: Json | undefined;
+  turn: { readonly [name in 'content' | 'tool_calls' | 'tool_results']?: Json | undefined } & {
     readonly metadata?: JsonObject | undefined;
   },
-): Measured =>
-  measure(index_key, {
-    content: turn.content ?? null,
-    more: [turn.tool_calls, turn.tool_results],
-    metadata: turn.metadata,
-  });
+): Measured => {
+  const { content = null, tool_calls, tool_results, metadata } = turn;
+  return measure(index_key, { content, more: [tool_calls, tool_results], metadata });
+};

@@ -267,7 +267,7 @@ export async function add(call: Call, input: In<'turns.add'>): Promise<AddedTurn
   });
 }
 
-/** What is stored to replay an answer. */
+/** Stored to replay the answer. */
 type KeptTurn = Pick<AddedTurn, 'turn_id' | 'budget'>;
 type KeptItem = KeptTurn | { code: string; message: string };
 
@@ -322,16 +322,12 @@ async function addAll(
   const known = chosen.length === 0 ? new Map<string, CardRow>() : await findCards(tx, chosen);
   const settled: PromiseSettledResult<AddedTurn>[] = [];
   for (const one of turns) {
-    const failed = settled.some(({ status }) => status === 'rejected');
-    if (failed && input.stop_on_error) break;
-    settled.push(
-      ...(await Promise.allSettled([
-        (async () => {
-          if (one.status === 'rejected') throw one.reason;
-          return acceptItem(work, one.value, known, scopes);
-        })(),
-      ])),
-    );
+    if (input.stop_on_error && settled.at(-1)?.status === 'rejected') break;
+    const run = async () => {
+      if (one.status === 'rejected') throw one.reason;
+      return acceptItem(work, one.value, known, scopes);
+    };
+    settled.push(...(await Promise.allSettled([run()])));
   }
   const answers = resultsOf(settled, turns.length, { noun: 'turn', atomic: input.atomic, list: 'items' });
   for (const locked of scopes.values()) if (locked) await writeTurns(work, locked);

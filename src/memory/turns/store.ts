@@ -3,25 +3,12 @@ import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 import type { CardRow } from '../../facts/sql.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
-import type { ScopeRow } from '../scopes/store.js';
+import type { ScopeRow, ScopeState } from '../scopes/store.js';
 import { triggers } from '../scopes/triggers.js';
 import type { Turn } from './model.js';
 
-/** A scope and its box, as far as adding a turn needs them. */
-export interface OpenScope
-  extends Pick<
-    ScopeRow,
-    | 'scope_id'
-    | 'trajectory_id'
-    | 'box_id'
-    | 'token_budget'
-    | 'tokens_used'
-    | 'threshold'
-    | 'threshold_at'
-    | 'enforce'
-    | 'closed_at'
-    | 'deleted_at'
-  > {
+/** A scope and its box. */
+export interface OpenScope extends ScopeState {
   readonly revision: number;
   readonly length: number;
   readonly next_position: number;
@@ -75,7 +62,6 @@ export const placesOfTurn = (
           ORDER BY h.depth, s.scope_id LIMIT 1`,
   );
 
-/** The metadata of a turn's card. */
 export interface TurnMetadata {
   readonly type: 'turn';
   readonly role: string;

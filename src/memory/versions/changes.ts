@@ -1,73 +1,113 @@
-/** Changes of artifacts and notes as they are asked for: alone, or as items of a batch. */
+/** Use cases that artifacts and notes share: single changes, reads by id, and batches. */
 import {
   type About,
+  actsAs,
   allDone,
   answerOf,
   type BatchAnswer,
   bytesOf,
   type Call,
   change,
+  checkLifetime,
   type ItemResult,
   inItem,
+  isAnswerOf,
   itemAgain,
+  type PageInput,
   runEach,
   type Work,
 } from '../../engine/index.js';
+import { checkUses } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/index.js';
-import { type Memory, type Noun, readVersion } from './views.js';
+import { canonical, sha256 } from '../../kernel/node.js';
+import type { artifacts } from '../artifacts/contract.js';
+import type { ArtifactInput } from '../artifacts/model.js';
+import type { notes } from '../notes/contract.js';
+import type { NoteInput } from '../notes/model.js';
+import {
+  createMemory,
+  deleteMemory,
+  type NewMemory,
+  type PatchInput,
+  prepareContent,
+  preparePatch,
+  updateMemory,
+} from './service.js';
+import { type Fields, historyOf, type Memory, type Noun, readMemory, readVersion } from './views.js';
 
-/** A change that is checked, hashed and counted, and needs nothing but a transaction. */
+/** A change that is validated, hashed and counted, and needs only a transaction. */
 export interface Action<O> {
   readonly bytes: number;
   readonly work: (work: Work) => Promise<O>;
 }
 
-/** Of an answer, what is kept to give it again: which version of what it was. */
+/** Prepares a create. `sent` is the input before normalization; default: `input`. */
+export async function prepareNew<M extends Memory>(
+  call: Call,
+  noun: Noun<M>,
+  input: ArtifactInput | NoteInput,
+  { sent = input, ...columns }: Pick<Fields, 'type' | 'name' | 'provenance'> & { readonly sent?: object },
+  place: NewMemory['place'],
+): Promise<Action<M>> {
+  const { ttl = 'Persistent', metadata = {}, abstraction_level = 'L0' } = input;
+  const memory_id = (input as { readonly [id: string]: unknown })[noun.id] as string | undefined;
+  const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
+  checkLifetime(input.lifetime, ttl);
+  const { bytes, ...prepared } = await prepareContent(call, input.content, columns.name, metadata);
+  const memory: NewMemory = {
+    memory_id,
+    // Only an id that the client chose can be sent again.
+    sent_hash: memory_id === undefined ? null : sha256(canonical({ ...sent, [noun.id]: null } as unknown as Json)),
+    agent_id,
+    fields: { ...columns, abstraction_level, metadata, ttl },
+    expires_at: input.expires_at,
+    isAnswered: (answer) => isAnswerOf(noun.input, answer, sent),
+    prepared,
+    place,
+  };
+  return { bytes, work: (work) => createMemory(work, noun, memory) };
+}
+
+/** Stored to replay the answer. */
 type Kept = [memory_id: string, version: number] | null;
 
 const keep = (answer: Memory | null): Json =>
   answer === null ? null : ['artifact_id' in answer ? answer.artifact_id : answer.note_id, answer.version];
 
-async function again<M extends Memory>(work: Work, noun: Noun<M>, kept: Kept): Promise<M | null> {
-  return kept === null ? null : readVersion(work, noun, ...kept);
-}
+const again = async <M extends Memory>(work: Work, noun: Noun<M>, kept: Kept): Promise<M | null> =>
+  kept === null ? null : readVersion(work, noun, ...kept);
 
-export function perform<M extends Memory, O extends M | null>(
+const perform = <M extends Memory, O extends M | null>(
   call: Call,
   noun: Noun<M>,
   input: unknown,
   { bytes, work }: Action<O>,
-): Promise<O> {
-  return change<O>(call, {
+): Promise<O> =>
+  change<O>(call, {
     input,
     bytes,
     work,
     remember: keep,
     again: (tx, kept) => again({ call, tx, now: call.driver.now() }, noun, kept as Kept) as Promise<O>,
   });
-}
 
-interface Batch<I> {
+export interface Batch<I> {
   readonly items: readonly I[];
   readonly atomic?: boolean | undefined;
   readonly stop_on_error?: boolean | undefined;
 }
 
-interface Steps<M, I> {
-  readonly prepare: (call: Call, item: I) => Promise<Action<M | null>>;
-  readonly about: (item: I) => About;
-}
-
-export async function performBatch<M extends Memory, I>(
+async function performBatch<M extends Memory, I>(
   call: Call,
   noun: Noun<M>,
   input: Batch<I>,
-  { prepare, about }: Steps<M, I>,
+  prepare: (call: Call, item: I) => Promise<Action<M | null>>,
+  about: (item: I) => About,
 ): Promise<BatchAnswer<M | null>> {
   const { items, stop_on_error } = input;
   if (!input.atomic) {
-    const run = (own: Call, item: I, action: Action<M | null>) => perform(own, noun, item, action);
+    const run = (itemCall: Call, item: I, action: Action<M | null>) => perform(itemCall, noun, item, action);
     return runEach(call, input, items, run, { stop_on_error, prepare, about });
   }
   const actions: Action<M | null>[] = [];
@@ -91,9 +131,58 @@ export async function performBatch<M extends Memory, I>(
   return answerOf(results);
 }
 
-/** A change of nothing is a mistake rather than a wish. */
-export function refuseEmpty(patch: object, changeable: readonly string[]): void {
-  const given = Object.entries(patch).filter(([, value]) => value !== undefined);
-  if (given.some(([name]) => changeable.includes(name))) return;
-  throw invalid(`nothing to change: give one of ${changeable.join(', ')}`);
+type ById<K extends string> = { [name in K]: string };
+type Item<K extends string, C, P> =
+  | { operation: 'create'; create: C }
+  | ({ operation: 'update'; update: P } & ById<K>)
+  | ({ operation: 'delete' } & ById<K>);
+
+interface Preparation<M, C, P> {
+  readonly operations: typeof artifacts | typeof notes;
+  readonly create: (call: Call, input: C) => Promise<Action<M>>;
+  readonly columns: (patch: P) => PatchInput;
+  /** Ids of other entities that a create names. */
+  readonly namedBy?: (create: C) => readonly string[] | undefined;
+}
+
+/** The use cases of artifacts or notes, except `list`. */
+export function versionUseCases<K extends 'artifact_id' | 'note_id', M extends Memory, C extends object, P>(
+  noun: Noun<M> & { readonly id: K },
+  { operations, create, columns, namedBy }: Preparation<M, C, P>,
+) {
+  const { id } = noun;
+  const changeable = Object.keys(operations.update.input.shape).filter((name) => name !== id && name !== 'version');
+  const prepareUpdate = async (call: Call, memory_id: string, patch: P): Promise<Action<M>> => {
+    if (changeable.every((name) => (patch as Record<string, unknown>)[name] === undefined))
+      throw invalid(`nothing to update: give one of ${changeable.join(', ')}`);
+    const { bytes, ...prepared } = await preparePatch(call, memory_id, columns(patch));
+    return { bytes, work: (work) => updateMemory(work, noun, prepared) };
+  };
+  const prepareDelete = (memory_id: string): Action<null> => ({
+    bytes: 0,
+    work: (work) => deleteMemory(work, noun, memory_id),
+  });
+  const prepareItem = async (call: Call, item: Item<K, C, P>): Promise<Action<M | null>> => {
+    await checkUses(call, operations[item.operation].touches, item.operation === 'create' ? item.create : item);
+    if (item.operation === 'create') return create(call, item.create);
+    return item.operation === 'update' ? prepareUpdate(call, item[id], item.update) : prepareDelete(item[id]);
+  };
+  const about = (item: Item<K, C, P>): About => {
+    if (item.operation !== 'create') return { changes: item[id] };
+    return { changes: (item.create as { readonly [name in K]?: string })[id], names: namedBy?.(item.create) };
+  };
+  return {
+    create: async (call: Call, input: C): Promise<M> => perform(call, noun, input, await create(call, input)),
+    get: (call: Call, input: ById<K> & { as_of?: string | undefined }): Promise<M> =>
+      readMemory(call, noun, input[id], input.as_of),
+    update: async (call: Call, input: ById<K> & P): Promise<M> => {
+      const { [id]: memory_id, ...patch } = input;
+      return perform(call, noun, input, await prepareUpdate(call, memory_id, patch as unknown as P));
+    },
+    delete: async (call: Call, input: ById<K>): Promise<void> => {
+      await perform(call, noun, input, prepareDelete(input[id]));
+    },
+    history: (call: Call, input: ById<K> & PageInput) => historyOf(call, noun, input[id], input),
+    batch: (call: Call, input: Batch<Item<K, C, P>>) => performBatch(call, noun, input, prepareItem, about),
+  };
 }

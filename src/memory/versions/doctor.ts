@@ -1,18 +1,18 @@
-/** The doctor's questions about artifacts and notes. */
+/** Doctor checks of artifacts and notes. */
 import { sql, TENANT } from '../../driver/index.js';
 import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 import { PENDING, VERSION_ENDED } from '../../engine/sql.js';
 
 export const memoryChecks: readonly Check[] = [
   {
-    name: 'an artifact or note has versions from 1 on without a hole, and one current at most',
+    name: 'versions are numbered from 1 without gaps, and at most one is current',
     broken: () =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' has ' || COUNT(*) || ' versions up to ' || MAX(v.version) AS what
           FROM memory_versions v WHERE v.tenant_id = ${TENANT} GROUP BY v.kind, v.memory_id
           HAVING MIN(v.version) <> 1 OR MAX(v.version) <> COUNT(*) OR COUNT(*) - COUNT(v.superseded_at) > 1 LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'a version holds until the next one was recorded, and what is recorded has its time',
+    name: 'a version is valid until the next one was recorded, and recorded times are settled',
     broken: () =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' version ' || v.version AS what FROM memory_versions v
           JOIN memory_versions f ON f.tenant_id = v.tenant_id AND f.memory_id = v.memory_id AND f.version = 1
@@ -24,7 +24,7 @@ export const memoryChecks: readonly Check[] = [
             OR (n.version IS NOT NULL AND (v.superseded_at IS NULL OR v.superseded_at <> n.recorded_at))) LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'every version has its card, and all versions of an artifact or note and their cards live equally long',
+    name: 'every version has its card, and all versions and cards of an entity have the same lifetime',
     broken: () =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' version ' || v.version AS what FROM memory_versions v
           JOIN memory_versions f ON f.tenant_id = v.tenant_id AND f.memory_id = v.memory_id AND f.version = 1
@@ -36,7 +36,7 @@ export const memoryChecks: readonly Check[] = [
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'of what has neither expired nor ended, all versions have their content',
+    name: 'versions that have neither expired nor ended have their content',
     broken: () =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' version ' || v.version AS what FROM memory_versions v
           JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
@@ -44,7 +44,7 @@ export const memoryChecks: readonly Check[] = [
             AND (v.expires_at IS NULL OR v.expires_at > c.erased_at) AND ${VERSION_ENDED} IS NULL LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    name: 'an erased version says nothing of itself',
+    name: 'an erased version holds no text',
     broken: () =>
       sql`SELECT v.kind || ' ' || v.memory_id || ' version ' || v.version AS what FROM memory_versions v
           WHERE v.tenant_id = ${TENANT} AND v.erased_at IS NOT NULL

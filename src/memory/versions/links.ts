@@ -1,11 +1,11 @@
-/** What artifacts and notes are linked to: where they came from, what supersedes and contradicts them. */
+/** Links of artifacts and notes: their sources, and what supersedes and contradicts them. */
 import type { Query } from '../../driver/index.js';
 import { newId } from '../../kernel/contract.js';
 import type { EdgeType, EntityType } from '../edges/model.js';
 import { EMPTY_BODY, type NewEdge, relationsOf } from '../edges/store.js';
 import type { EntityRef, Moment } from '../entities/store.js';
 
-const edgeOf = (edge_type: NewEdge['edge_type'], agent_id: string | null, ends: readonly EntityRef[]): NewEdge => ({
+const edgeOf = (edge_type: EdgeType, agent_id: string | null, ends: readonly EntityRef[]): NewEdge => ({
   edge_id: newId(),
   edge_type,
   agent_id,
@@ -14,34 +14,21 @@ const edgeOf = (edge_type: NewEdge['edge_type'], agent_id: string | null, ends: 
   participants: ends.map((end) => ({ ...end, role: null })),
 });
 
-/** One edge a source. Something new cannot close a cycle, so nothing is looked at. */
+/** One edge per source. A new entity cannot close a cycle, so none is checked. */
 export const derivedEdges = (from: EntityRef, sources: readonly EntityRef[], agent_id: string | null): NewEdge[] =>
   sources.map((source) => edgeOf('DerivedFrom', agent_id, [from, source]));
 
-/** How many ends an edge has at most. */
-const MAX_ENDS = 100;
+const MAX_PARTICIPANTS = 100;
 
-/** What was made from many: an edge for all of them, or as many as it takes. */
 export function synthesizedEdges(from: EntityRef, sources: readonly EntityRef[], agent_id: string | null): NewEdge[] {
   const edges: NewEdge[] = [];
-  for (let i = 0; i < sources.length; i += MAX_ENDS - 1)
-    edges.push(edgeOf('SynthesizedFrom', agent_id, [from, ...sources.slice(i, i + MAX_ENDS - 1)]));
+  for (let i = 0; i < sources.length; i += MAX_PARTICIPANTS - 1)
+    edges.push(edgeOf('SynthesizedFrom', agent_id, [from, ...sources.slice(i, i + MAX_PARTICIPANTS - 1)]));
   return edges;
 }
 
-/** Of one thing that was learned to another. */
-export const linkEdge = (
-  edge_type: NewEdge['edge_type'],
-  from: EntityRef,
-  to: EntityRef,
-  agent_id: string | null,
-): NewEdge => edgeOf(edge_type, agent_id, [from, to]);
-
-export const supersedingEdge = (card_id: string, old_card_id: string, agent_id: string | null): NewEdge =>
-  edgeOf('Supersedes', agent_id, [
-    { entity_type: 'Card', entity_id: card_id },
-    { entity_type: 'Card', entity_id: old_card_id },
-  ]);
+export const linkEdge = (edge_type: EdgeType, from: EntityRef, to: EntityRef, agent_id: string | null): NewEdge =>
+  edgeOf(edge_type, agent_id, [from, to]);
 
 export interface Links {
   readonly superseded_by: readonly string[];
@@ -50,34 +37,29 @@ export interface Links {
   readonly source_artifact_ids: readonly string[];
 }
 
-const NO_LINKS: Links = { superseded_by: [], contradicted_by: [], source_trajectory_ids: [], source_artifact_ids: [] };
-
-/** The links of each of these entities, as they are or as they were at a moment. */
 export async function memoryLinks(
   query: Query,
   ids: readonly string[],
   moment: Moment,
 ): Promise<(memory_id: string) => Links> {
-  if (ids.length === 0) return () => NO_LINKS;
-  const relations = await relationsOf(query, ids, moment);
+  const relations = ids.length === 0 ? new Map<string, never>() : await relationsOf(query, ids, moment);
   return (memory_id) => {
-    const own = relations.get(memory_id);
-    if (!own) return NO_LINKS;
+    const { superseded_by = [], contradicted_by = [], sources = [] } = relations.get(memory_id) ?? {};
     return {
-      superseded_by: own.superseded_by,
-      contradicted_by: own.contradicted_by,
-      source_trajectory_ids: idsOf(own.sources, 'Trajectory'),
-      source_artifact_ids: idsOf(own.sources, 'Artifact'),
+      superseded_by,
+      contradicted_by,
+      source_trajectory_ids: idsOf(sources, 'Trajectory'),
+      source_artifact_ids: idsOf(sources, 'Artifact'),
     };
   };
 }
 
-/** Of some ends those of a type, each once. */
+/** Distinct ids of the participants of a type. */
 const idsOf = (ends: readonly EntityRef[], type: EntityType): string[] => [
   ...new Set(ends.filter(({ entity_type }) => entity_type === type).map(({ entity_id }) => entity_id)),
 ];
 
-/** Of something new, by the edges that lead from it. */
+/** The links of a new entity, from its edges. */
 export function linksTo(edges: readonly NewEdge[]): Links {
   const ends = (...types: readonly EdgeType[]): EntityRef[] =>
     edges.filter(({ edge_type }) => types.includes(edge_type)).flatMap(({ participants }) => participants.slice(1));

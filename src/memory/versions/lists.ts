@@ -1,4 +1,4 @@
-/** Lists of artifacts and notes: their filters, at present or at a moment that has passed. */
+/** Lists of artifacts and notes, now or at a moment. */
 import {
   join,
   type KeysetPage,
@@ -13,9 +13,9 @@ import {
 } from '../../driver/index.js';
 import type { Reach } from '../../engine/sql.js';
 import { artifactsWithin, notesWithin } from '../access/reach.js';
-import { ENDS_OF_EDGE } from '../edges/lookups.js';
-import { ENDS_BY_ENTITY, edgeExistsAt } from '../edges/store.js';
+import { edgeExistsAt } from '../edges/store.js';
 import { versionNotSuperseded } from '../entities/supersession.js';
+import { ENDS_BY_ENTITY, ENDS_OF_EDGE } from '../lookups.js';
 import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './store.js';
 
 export interface MemoryFilter {
@@ -25,7 +25,7 @@ export interface MemoryFilter {
   readonly agent_id?: string | undefined;
   readonly trajectory_id?: string | undefined;
   readonly scope_id?: string | undefined;
-  /** Those that came from one of each of these, by their edges. */
+  /** Only entities derived from all of these. */
   readonly source_ids?: readonly string[];
   readonly abstraction_level?: string | undefined;
   readonly lifetime?: string | undefined;
@@ -35,7 +35,7 @@ export interface MemoryFilter {
   readonly reach?: Reach | undefined;
 }
 
-/** The first participants of the edges by which something came from a source. */
+/** Entities derived or synthesized from a source. */
 const derivedFrom = (source_id: string, as_of: number | undefined): Sql =>
   sql`v.memory_id IN (SELECT o.entity_id FROM ${ENDS_BY_ENTITY}
         CROSS JOIN ${ENDS_OF_EDGE}
@@ -45,13 +45,13 @@ const derivedFrom = (source_id: string, as_of: number | undefined): Sql =>
           AND ${edgeExistsAt(as_of)})`;
 
 function where(filter: MemoryFilter, now: number): Sql {
-  const { as_of, name_prefix: prefix } = filter;
+  const { as_of } = filter;
   const conditions: Sql[] = [sql`v.tenant_id = ${TENANT} AND v.kind = ${filter.kind}`, heldAt(as_of), livesAt(now)];
   const add = <T>(value: T | undefined, condition: (value: T) => Sql) => {
     if (value !== undefined) conditions.push(condition(value));
   };
   add(filter.type, (type) => sql`v.type = ${type}`);
-  add(prefix, (start) => startsWith(sql`v.name`, start));
+  add(filter.name_prefix, (start) => startsWith(sql`v.name`, start));
   add(filter.agent_id, (agent) => sql`v.agent_id = ${agent}`);
   add(filter.trajectory_id, (id) => sql`v.trajectory_id = ${id}`);
   add(filter.scope_id, (id) => sql`v.scope_id = ${id}`);
@@ -65,11 +65,15 @@ function where(filter: MemoryFilter, now: number): Sql {
   return join(conditions, ' AND ');
 }
 
-export function listMemories(query: Query, filter: MemoryFilter, page: KeysetPage, now: number): Promise<VersionRow[]> {
-  return query.all<VersionRow>(
+export const listMemories = (
+  query: Query,
+  filter: MemoryFilter,
+  page: KeysetPage,
+  now: number,
+): Promise<VersionRow[]> =>
+  query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS} WHERE ${where(filter, now)}${keyset(sql`v.memory_id`, page)}`,
   );
-}
 
 export const countMemories = (filter: MemoryFilter, now: number): Sql =>
   sql`SELECT COUNT(*) AS total FROM memory_versions v WHERE ${where(filter, now)}`;

@@ -1,5 +1,4 @@
-/** The machinery of versions, which artifacts and notes share: making, changing and deleting them. */
-import type { Tx } from '../../driver/index.js';
+/** Creates, updates and deletes artifacts and notes in a transaction. */
 import type { Ttl } from '../../engine/contract.js';
 import { type Call, event, lifetimeOf, type NewPacket, type Work } from '../../engine/index.js';
 import { PENDING } from '../../engine/sql.js';
@@ -10,11 +9,11 @@ import { canonical, sha256 } from '../../kernel/node.js';
 import { countTokens } from '../../text/index.js';
 import { deleteEdgesOf, insertEdges, type NewEdge, settleEdges } from '../edges/store.js';
 import { momentFor } from '../entities/access.js';
+import { idReused, idTaken } from '../entities/errors.js';
 import type { EntityRef } from '../entities/store.js';
 import { triggers } from '../scopes/triggers.js';
-import { derivedEdges, linksTo, memoryLinks, supersedingEdge } from './links.js';
-import { memoryDoc } from './search-doc.js';
-import { type FoundBy, foundBy, measuredAs } from './search-terms.js';
+import { derivedEdges, linkEdge, linksTo, memoryLinks } from './links.js';
+import { measureTerms, memoryDoc, type SearchTerms, termsFor } from './search-doc.js';
 import { insertLearnedIn } from './sources.js';
 import {
   changeLifetime,
@@ -31,37 +30,36 @@ import {
   type VersionRow,
 } from './store.js';
 import {
+  type ChangeRules,
   columnsOf,
-  type Entered,
   erased,
   type Fields,
   fieldsOf,
-  giveTimes,
   type Memory,
   type Noun,
   notFound,
-  type Settling,
+  type SettlingPacket,
+  setTimes,
   showMemory,
 } from './views.js';
 
-/** Content checked, hashed and counted, before any transaction. */
+/** Content, validated, hashed and counted before the transaction. */
 export interface PreparedContent {
   readonly content: string;
   readonly content_hash: string;
   readonly token_count: number;
-  /** For the name and metadata that it was prepared with. */
-  readonly found_by: FoundBy;
+  /** Measured with the name and metadata that were given. */
+  readonly search_terms: SearchTerms;
 }
 
-/** Where a new entity belongs, once that was seen to be there. */
-export interface Place {
+/** Where a new entity belongs; checked and locked. */
+export interface Placement {
   readonly trajectory_id: string | null;
   readonly scope_id: string | null;
-  /** The trajectory that the event is told in. */
   readonly thread_id: string | null;
   readonly held_by: string;
   readonly sources: readonly EntityRef[];
-  /** What links it besides these. */
+  /** Edges besides those to the sources. */
   readonly edges?: readonly NewEdge[];
 }
 
@@ -82,26 +80,26 @@ export async function prepareContent(
   }
   const token_count = await countTokens(typeof value === 'string' ? value : content);
   const content_hash = sha256(content);
-  const found_by = await foundBy(call, { content, content_hash, name, metadata });
-  return { content, content_hash, token_count, found_by, bytes };
+  const search_terms = await measureTerms(call, { content, content_hash, name, metadata });
+  return { content, content_hash, token_count, search_terms, bytes };
 }
 
-interface Written {
+interface VersionWrite {
   readonly row: VersionRow;
   readonly edges: readonly NewEdge[];
   readonly thread_id: string | null;
-  /** The trajectories that a note was learned in. */
+  /** The trajectories in which a note was learned. */
   readonly learned_in: readonly string[];
-  readonly found_by: FoundBy | undefined;
+  readonly search_terms: SearchTerms | undefined;
 }
 
-/** Writes a version and its card, and tells of it; the answer gets its times by the commit. */
-async function writeVersion<M extends Memory>(
+/** Writes a version, its card and its event; the answer gets its times at the commit. */
+async function writeVersion(
   work: Work,
-  noun: Noun<M>,
-  { row, edges, thread_id, learned_in, found_by }: Written,
-  answer: M,
+  { row, edges, thread_id, learned_in, search_terms }: VersionWrite,
+  answer: Memory,
 ): Promise<void> {
+  const { kind } = row;
   const { call, tx, now } = work;
   await insertCards(tx, [
     {
@@ -119,46 +117,45 @@ async function writeVersion<M extends Memory>(
       expires_at: row.expires_at,
       created_at: now,
       held_by: row.held_by,
-      doc: memoryDoc(row, learned_in, measuredAs(call, row, found_by)),
+      doc: memoryDoc(row, learned_in, termsFor(call, row, search_terms)),
     },
   ]);
   await insertVersion(tx, row);
-  if (noun.kind === 'note' && row.version === 1) await insertLearnedIn(tx, row.memory_id, learned_in);
+  if (kind === 'note' && row.version === 1) await insertLearnedIn(tx, row.memory_id, learned_in);
   await insertEdges(tx, edges);
   const facts = {
     version: row.version,
     card_id: row.card_id,
     content_hash: keyedHash(call.meta.erasure_key, row.content_hash),
   };
-  const type = `cairn.${noun.kind}.${row.version === 1 ? 'created' : 'updated'}`;
-  const packet = event(work, type, { type: noun.kind, id: row.memory_id }, facts, thread_id);
-  const when_settled = [(recorded_at: number) => giveTimes(answer, row, recorded_at)];
-  const settling: Settling = {
-    ...packet,
+  const type = `cairn.${kind}.${row.version === 1 ? 'created' : 'updated'}`;
+  const when_settled = [(recorded_at: number) => setTimes(answer, row, recorded_at)];
+  const packet: SettlingPacket = {
+    ...event(work, type, { type: kind, id: row.memory_id }, facts, thread_id),
     when_settled,
-    settle: async (settled, recorded_at) => {
-      await settleVersions(settled, row.memory_id, Math.max(1, row.version - 1), recorded_at);
+    settle: async (settling, recorded_at) => {
+      await settleVersions(settling, row.memory_id, Math.max(1, row.version - 1), recorded_at);
       const edge_ids = edges.map(({ edge_id }) => edge_id);
-      await settleEdges(settled, edge_ids, recorded_at);
-      for (const tell of when_settled) tell(recorded_at);
+      await settleEdges(settling, edge_ids, recorded_at);
+      for (const setTime of when_settled) setTime(recorded_at);
     },
   };
-  tx.journal(settling);
+  tx.journal(packet);
 }
 
 export interface NewMemory {
-  /** Given by the client, or made. */
+  /** Chosen by the client. */
   readonly memory_id: string | undefined;
   readonly sent_hash: string | null;
   readonly agent_id: string | null;
   readonly fields: Fields;
-  /** When it expires, as it was answered of what is posted back; default: as its ttl says. */
+  /** Of an answer that is posted back; default: computed from ttl. */
   readonly expires_at?: string | null | undefined;
-  /** Whether an answer of what has the id says the same as the request. */
+  /** Whether the existing entity of the id, as answered, equals the request. */
   readonly isAnswered?: (answer: Memory) => boolean;
   readonly prepared: PreparedContent;
-  /** Sees that all it refers to is there, and locks it. */
-  readonly place: (work: Work, memory_id: string) => Promise<Place>;
+  /** Checks and locks everything that it refers to. */
+  readonly place: (work: Work, memory_id: string) => Promise<Placement>;
 }
 
 export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, memory: NewMemory): Promise<M> {
@@ -169,7 +166,7 @@ export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, 
   }
   const memory_id = memory.memory_id ?? newId();
   const { fields, agent_id } = memory;
-  const { found_by, ...prepared } = memory.prepared;
+  const { search_terms, ...prepared } = memory.prepared;
   const place = await memory.place(work, memory_id);
   const row: VersionRow = {
     memory_id,
@@ -184,22 +181,22 @@ export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, 
     ...lifetimeOf(fields.ttl, now, memory.expires_at),
     held_by: place.held_by,
     sent_hash: memory.sent_hash,
-    ...NEW,
+    ...UNSETTLED,
     created_at: PENDING,
   };
-  const own = { entity_type: noun.entity_type, entity_id: memory_id };
-  const edges = [...derivedEdges(own, place.sources, agent_id), ...(place.edges ?? [])];
+  const self = { entity_type: noun.entity_type, entity_id: memory_id };
+  const edges = [...derivedEdges(self, place.sources, agent_id), ...(place.edges ?? [])];
   const links = linksTo(edges);
   const answer = noun.render(call, row, links);
   const learned_in = links.source_trajectory_ids;
   const { trajectory_id, thread_id } = place;
-  await writeVersion(work, noun, { row, edges, thread_id, learned_in, found_by }, answer);
+  await writeVersion(work, { row, edges, thread_id, learned_in, search_terms }, answer);
   if (trajectory_id !== null) await triggers.get('policies').onArtifact(work, { ...row, trajectory_id });
   return answer;
 }
 
-/** What a version has before its commit. */
-const NEW = {
+/** A version before its commit. */
+const UNSETTLED = {
   recorded_at: PENDING,
   superseded_at: null,
   erased_at: null,
@@ -208,7 +205,7 @@ const NEW = {
   accessed_at: null,
 };
 
-/** The entity that has this id already, if it came of the same request by the same agent; refuses if the id is taken or was used. */
+/** The existing entity of an id, if it came from the same request by the same agent. */
 async function sameMemory<M extends Memory>(
   work: Work,
   noun: Noun<M>,
@@ -218,57 +215,53 @@ async function sameMemory<M extends Memory>(
   const { tx, now } = work;
   const current = await findMemory(tx, origin.memory_id);
   const what = `${origin.kind} ${origin.memory_id}`;
-  if (!current || !lives(current, now)) {
-    throw new CairnError('ENTITY_GONE', `${what} existed and is gone: an id is never used twice`);
-  }
+  if (!current || !lives(current, now)) throw idReused(what);
   const isOwn = origin.kind === noun.kind && origin.agent_id === agent_id;
   const shown = isOwn ? await showMemory(work, noun, current) : undefined;
-  if (!shown || (origin.sent_hash !== sent_hash && !isAnswered(shown))) {
-    throw new CairnError('ENTITY_ALREADY_EXISTS', `${what} exists and was made otherwise: use a new id, or PATCH`);
-  }
+  if (!shown || (origin.sent_hash !== sent_hash && !isAnswered(shown)))
+    throw idTaken(what, 'use a new id, or PATCH it');
   return shown;
 }
 
-/** The entity as a change finds it: locked, and readable. Deleted ones are undefined. */
-async function enterMemory<M extends Memory>(
+/** Locks an entity for a change. `current` is undefined if it was deleted. */
+async function lockForChange<M extends Memory>(
   work: Work,
   noun: Noun<M>,
   memory_id: string,
   ttl: Ttl | undefined,
-): Promise<{ current: VersionRow | undefined; entered: Entered }> {
+): Promise<{ current: VersionRow | undefined; rules: ChangeRules }> {
   const { call, tx, now } = work;
   const origin = await findOrigin(tx, memory_id);
   if (!origin || origin.kind !== noun.kind) throw notFound(call, noun, memory_id);
-  let entered = await noun.enter(work, origin, ttl);
+  let rules = await noun.lockForChange(work, origin, ttl);
   await lockMemory(tx, memory_id);
   let current = await findMemory(tx, memory_id);
   if (current && current.held_by !== origin.held_by) {
-    // Another change gave it to another holder meanwhile, which must not end either until the commit.
-    entered = await noun.enter(work, current, ttl);
+    // Another change has moved it to another holder, which must not end before the commit either.
+    rules = await noun.lockForChange(work, current, ttl);
     current = await findMemory(tx, memory_id);
   }
   if (current && !lives(current, now)) throw erased(noun.kind, memory_id);
-  return { current, entered };
+  return { current, rules };
 }
 
 export interface Patch {
   readonly memory_id: string;
-  /** The version that the change is meant for. */
+  /** The expected current version. */
   readonly version: number | undefined;
-  /** The new state, from the one that there is. */
   readonly next: (current: Fields) => Fields;
   readonly ttl: Ttl | undefined;
-  readonly prepared: Omit<PreparedContent, 'found_by'> | undefined;
-  readonly found_by?: FoundBy | undefined;
+  readonly prepared: Omit<PreparedContent, 'search_terms'> | undefined;
+  readonly search_terms?: SearchTerms | undefined;
 }
 
-/** What a PATCH gives, in the words of the table. */
-interface PatchInput extends Partial<Omit<Undefined<Fields>, 'provenance'>> {
+/** The input of an update, by the names of the columns. */
+export interface PatchInput extends OptionalFields {
   readonly content?: Json | undefined;
   readonly confidence?: number | null | undefined;
   readonly version?: number | undefined;
 }
-type Undefined<T> = { readonly [K in keyof T]: T[K] | undefined };
+type OptionalFields = { readonly [K in Exclude<keyof Fields, 'provenance'>]?: Fields[K] | undefined };
 
 export async function preparePatch(
   call: Call,
@@ -276,7 +269,7 @@ export async function preparePatch(
   patch: PatchInput,
 ): Promise<Patch & { bytes: number }> {
   const { content, confidence, version, ttl } = patch;
-  // As it most likely is when the change comes to it; the transaction sees whether it was.
+  // Read ahead of the transaction, which measures again if the state has changed since.
   const current = await findMemory(call.driver.at(call.tenant), memory_id);
   const name = patch.name ?? current?.name ?? null;
   const metadata = patch.metadata ?? (current?.metadata ? (JSON.parse(current.metadata) as JsonObject) : {});
@@ -289,16 +282,16 @@ export async function preparePatch(
     metadata: patch.metadata ?? current.metadata,
     ttl: ttl ?? current.ttl,
   });
-  const found_by =
-    prepared?.found_by ??
-    (current?.content ? await foundBy(call, { ...current, content: current.content, name, metadata }) : undefined);
-  return { memory_id, version, next, ttl, prepared, found_by, bytes: prepared?.bytes ?? 0 };
+  const search_terms =
+    prepared?.search_terms ??
+    (current?.content ? await measureTerms(call, { ...current, content: current.content, name, metadata }) : undefined);
+  return { memory_id, version, next, ttl, prepared, search_terms, bytes: prepared?.bytes ?? 0 };
 }
 
 export async function updateMemory<M extends Memory>(work: Work, noun: Noun<M>, patch: Patch): Promise<M> {
   const { call, tx, now } = work;
   const { memory_id } = patch;
-  const { current, entered } = await enterMemory(work, noun, memory_id, patch.ttl);
+  const { current, rules } = await lockForChange(work, noun, memory_id, patch.ttl);
   if (!current) throw notFound(call, noun, memory_id);
   if (patch.version !== undefined && patch.version !== current.version) {
     throw new CairnError(
@@ -308,59 +301,62 @@ export async function updateMemory<M extends Memory>(work: Work, noun: Noun<M>, 
     );
   }
   const next = patch.next(fieldsOf(current));
-  entered.check(next);
+  rules.check(next);
   const columns = columnsOf(next);
   const { content, content_hash, token_count } = patch.prepared ?? current;
-  const prepared = { content, content_hash, token_count };
-  const same =
-    prepared.content_hash === current.content_hash &&
+  const isSame =
+    content_hash === current.content_hash &&
     Object.entries(columns).every(([name, value]) => current[name as keyof typeof columns] === value);
-  if (same) return showMemory(work, noun, current);
+  if (isSame) return showMemory(work, noun, current);
   const renewed = columns.ttl === current.ttl ? undefined : lifetimeOf(next.ttl, now);
-  const lifetime = renewed && { ...renewed, held_by: entered.holder(renewed.lifetime) };
-  // A sweep by a clock that is ahead may have erased a part of it already, which cannot be given a longer life.
+  const lifetime = renewed && { ...renewed, held_by: rules.holder(renewed.lifetime) };
+  // A sweep whose clock is ahead may have erased some versions, whose lifetime cannot be extended.
   if (lifetime && (await lockContents(tx, memory_id)) < current.version) throw erased(noun.kind, memory_id);
   const row: VersionRow = {
     ...current,
     version: current.version + 1,
     card_id: newId(),
     ...columns,
-    ...prepared,
+    content,
+    content_hash,
+    token_count,
     ...lifetime,
     sent_hash: null,
     recorded_at: PENDING,
   };
   const links = (await memoryLinks(tx, [memory_id], { now, agent: null }))(memory_id);
-  // What the version was learned in stays whole, whoever writes it; the answer has the links that the writer can read.
+  // The version keeps all its sources; the answer has only the links that the caller can read.
   const shown =
     call.caller.agent_id === null ? links : (await memoryLinks(tx, [memory_id], momentFor(call)))(memory_id);
   const answer = noun.render(call, row, shown);
   await endVersion(tx, current);
   if (lifetime) await changeLifetime(tx, memory_id, { ttl: columns.ttl, ...lifetime });
-  const edges = [supersedingEdge(row.card_id, current.card_id, current.agent_id)];
+  const [card, old] = [row, current].map((one) => ({ entity_type: 'Card', entity_id: one.card_id }) as const);
+  const edges = [linkEdge('Supersedes', card!, old!, current.agent_id)];
   const learned_in = links.source_trajectory_ids;
-  const written = { row, edges, thread_id: row.trajectory_id, learned_in, found_by: patch.found_by };
-  await writeVersion(work, noun, written, answer);
+  const { search_terms } = patch;
+  await writeVersion(work, { row, edges, thread_id: row.trajectory_id, learned_in, search_terms }, answer);
   return answer;
 }
 
 export async function deleteMemory<M extends Memory>(work: Work, noun: Noun<M>, memory_id: string): Promise<null> {
   const { tx, now } = work;
-  const { current, entered } = await enterMemory(work, noun, memory_id, undefined);
+  const { current, rules } = await lockForChange(work, noun, memory_id, undefined);
   if (!current) return null;
-  entered.check();
+  rules.check();
   const moment = await takeDeleteTime(tx, now);
   await deleteCardsOf(tx, memory_id, moment);
   await endVersion(tx, current);
-  // What supersedes no longer does once it is gone; an earlier as_of still sees the edges.
+  // A deleted entity supersedes nothing; an earlier as_of still sees the edges.
   const edge_ids = await deleteEdgesOf(tx, [memory_id]);
-  const facts = { version: current.version };
-  tx.journal({
-    ...event(work, `cairn.${noun.kind}.deleted`, { type: noun.kind, id: memory_id }, facts, current.trajectory_id),
-    settle: async (settled: Tx, recorded_at: number) => {
-      await settleVersions(settled, memory_id, current.version, recorded_at);
-      await settleEdges(settled, edge_ids, recorded_at);
+  const { version, trajectory_id } = current;
+  const packet: NewPacket = {
+    ...event(work, `cairn.${noun.kind}.deleted`, { type: noun.kind, id: memory_id }, { version }, trajectory_id),
+    settle: async (settling, recorded_at) => {
+      await settleVersions(settling, memory_id, version, recorded_at);
+      await settleEdges(settling, edge_ids, recorded_at);
     },
-  } as NewPacket);
+  };
+  tx.journal(packet);
   return null;
 }

@@ -4,7 +4,7 @@ import type { Call } from '../../engine/index.js';
 import { entriesAfter, findBox, segmentsOf } from '../../facts/sql.js';
 import { beyondAmong } from '../entities/access.js';
 import { unknownEntity } from '../entities/errors.js';
-import { insertRows } from '../rows.js';
+import { insertRows, tenantTable } from '../rows.js';
 import { readableVersion } from '../trajectories/outputs.js';
 import type { TrajectoryRow } from '../trajectories/store.js';
 import { knownMemories, type MemoryKind, type VersionRow } from './store.js';
@@ -32,10 +32,7 @@ export async function lockTrajectories(tx: Tx, ids: readonly string[]): Promise<
   return new Map(rows.filter((row) => row.deleted_at === null).map((row) => [row.trajectory_id, row]));
 }
 
-const learnedInTable = {
-  name: 'learned_in',
-  columns: { tenant_id: 'text', note_id: 'text', trajectory_id: 'text' },
-} as const;
+const learnedInTable = tenantTable('learned_in', { text: ['note_id', 'trajectory_id'] });
 
 /** Stores where a note was learned. Never changed afterwards: the reach of notes depends on it. */
 export async function insertLearnedIn(tx: Tx, note_id: string, trajectory_ids: readonly string[]): Promise<void> {
@@ -52,10 +49,7 @@ export async function turnAt(query: Query, box_id: string, sequence: number): Pr
   return entry?.card_id;
 }
 
-const awaitedTable = {
-  name: 'awaited_turns',
-  columns: { tenant_id: 'text', scope_id: 'text', sequence: 'bigint', memory_id: 'text' },
-} as const;
+const awaitedTable = tenantTable('awaited_turns', { text: ['scope_id', 'memory_id'], bigint: ['sequence'] });
 
 interface AwaitedTurn {
   readonly sequence: number;
@@ -83,7 +77,6 @@ export const takeAwaited = (tx: Tx, scope_id: string, sequence: number): Promise
 export const dropAwaited = (tx: Tx, scope_ids: readonly string[]): Promise<void> =>
   tx.send(sql`DELETE FROM awaited_turns WHERE tenant_id = ${TENANT} AND scope_id = ANY(${scope_ids})`);
 
-/** Those of these artifacts that can be read. */
 export const readableArtifacts = (
   tx: Tx,
   memory_ids: readonly string[],

@@ -1,10 +1,12 @@
-/** Showing artifacts and notes: one, as it is or as it was; lists of them; all versions of one. */
+/** Reads of artifacts and notes: one, now or at a moment; lists; histories. */
+import type { z } from 'zod';
 import { atLength, type Query, sql, type Tx } from '../../driver/index.js';
-import type { LifetimeClass, Ttl } from '../../engine/contract.js';
+import type { In, LifetimeClass, Ttl } from '../../engine/contract.js';
 import {
   type Call,
   listPage,
   type NewPacket,
+  type Page,
   type PageInput,
   settledMoment,
   timesOf,
@@ -13,11 +15,12 @@ import {
 import { PENDING } from '../../engine/sql.js';
 import { reachOf } from '../../identity/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { CairnError, type ErrorCode, toIso } from '../../kernel/index.js';
+import { CairnError, notFound as entityNotFound, toIso } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import type { Artifact } from '../artifacts/model.js';
 import { momentFor } from '../entities/access.js';
 import type { Note } from '../notes/model.js';
+import { isoOrNull } from '../rows.js';
 import { accessCounts } from './access-counts.js';
 import { type Links, memoryLinks } from './links.js';
 import { countMemories, listMemories, type MemoryFilter } from './lists.js';
@@ -34,7 +37,7 @@ import {
 
 export type Memory = Artifact | Note;
 
-/** What of an artifact or note a PATCH can change, in the words of the table. */
+/** The state of an artifact or note that an update can change, by the names of its columns. */
 export interface Fields {
   readonly type: string;
   readonly name: string;
@@ -44,44 +47,46 @@ export interface Fields {
   readonly ttl: Ttl;
 }
 
-/** What a noun says to a change of one of its entities, after all that it needs is locked. */
-export interface Entered {
-  /** Refuses what the entity may not become, or that it changes at all. */
+/** The rules for a change of an entity, with everything that they depend on locked. */
+export interface ChangeRules {
+  /** Refuses the new state, or the change as such. */
   readonly check: (next?: Fields) => void;
-  /** What holds the entity with this lifetime; refuses one that it cannot have. */
+  /** The holder of the entity with this lifetime; refuses a lifetime that it cannot have. */
   readonly holder: (lifetime: LifetimeClass) => string;
 }
 
+/** What distinguishes artifacts from notes. */
 export interface Noun<M extends Memory> {
   readonly kind: MemoryKind;
   readonly entity_type: 'Artifact' | 'Note';
-  readonly not_found: ErrorCode;
+  readonly id: 'artifact_id' | 'note_id';
+  readonly input: z.ZodObject;
   readonly render: (call: Call, row: VersionRow, links: Links) => M;
-  /** Locks what a change depends on, in the order of locks. */
-  readonly enter: (work: Work, origin: Origin, ttl: Ttl | undefined) => Promise<Entered>;
+  /** Locks the rows that a change depends on, in lock order. */
+  readonly lockForChange: (work: Work, origin: Origin, ttl: Ttl | undefined) => Promise<ChangeRules>;
 }
 
-/** A packet that tells others of the same commit the recorded time as well. */
-export interface Settling extends NewPacket {
+/** A packet that also passes the recorded time to other changes of the same commit. */
+export interface SettlingPacket extends NewPacket {
   readonly when_settled: ((recorded_at: number) => void)[];
 }
 
-const isSettling = (entry: object, memory_id: string): entry is Settling =>
-  'when_settled' in entry && (entry as Settling).entity_id === memory_id;
+const isSettling = (entry: object, memory_id: string): entry is SettlingPacket =>
+  'when_settled' in entry && (entry as SettlingPacket).entity_id === memory_id;
 
-/** Completes the answer on a version that was written by another change of the same commit. */
+/** Completes the answer at the commit if another change of the same commit wrote the version. */
 function completeLater(tx: Tx, row: VersionRow, answer: Memory): void {
   if (row.recorded_at !== PENDING) return;
-  const packet = tx.journalled.findLast((entry) => isSettling(entry, row.memory_id)) as Settling;
-  packet.when_settled.push((recorded_at) => giveTimes(answer, row, recorded_at));
+  const packet = tx.journalled.findLast((entry) => isSettling(entry, row.memory_id)) as SettlingPacket;
+  packet.when_settled.push((recorded_at) => setTimes(answer, row, recorded_at));
 }
 
-export function giveTimes(answer: Memory, row: VersionRow, recorded_at: number): void {
+export function setTimes(answer: Memory, row: VersionRow, recorded_at: number): void {
   if (row.created_at === PENDING) answer.created_at = toIso(recorded_at);
   answer.updated_at = toIso(recorded_at);
 }
 
-/** An entity as it is shown, also to the writer of another change of the same commit. */
+/** Renders an entity in a transaction, whose version another change of the same commit may have written. */
 export async function showMemory<M extends Memory>({ call, tx }: Work, noun: Noun<M>, row: VersionRow): Promise<M> {
   const links = await memoryLinks(tx, [row.memory_id], momentFor(call));
   const answer = noun.render(call, row, links(row.memory_id));
@@ -89,28 +94,19 @@ export async function showMemory<M extends Memory>({ call, tx }: Work, noun: Nou
   return answer;
 }
 
-export const notFound = (call: Call, noun: Pick<Noun<Memory>, 'kind' | 'not_found'>, memory_id: string): CairnError =>
-  new CairnError(noun.not_found, `there is no ${noun.kind} ${memory_id} in tenant ${call.tenant}`);
-
-/** A request that refers to what is not there, or is gone. */
-export const unknownEntity = (where: string, what: string, missing: readonly string[]): CairnError =>
-  new CairnError(
-    'UNKNOWN_ENTITY',
-    `${where} names ${missing.length} ${what}(s) that do not exist or are gone: ${missing.slice(0, 3).join(', ')}`,
-    { missing_ids: missing.slice(0, 100) },
-  );
+export const notFound = (call: Call, { kind }: { readonly kind: MemoryKind }, memory_id: string): CairnError =>
+  entityNotFound(call, kind, memory_id);
 
 export const erased = (kind: MemoryKind, memory_id: string): CairnError =>
-  new CairnError('CONTENT_ERASED', `${kind} ${memory_id} expired, or ended with what it belonged to`, {
+  new CairnError('CONTENT_ERASED', `${kind} ${memory_id} has expired, or was erased with its holder`, {
     [`${kind}_ids`]: [memory_id],
   });
 
-/** What artifacts and notes show alike. */
 export function sharedFields(call: Call, row: VersionRow, links: Links) {
-  const waiting = accessCounts.of(call).pending(call.tenant, row.memory_id);
-  const accessed_at = Math.max(row.accessed_at ?? 0, waiting?.accessed_at ?? 0);
+  const pending = accessCounts.of(call).pending(call.tenant, row.memory_id);
+  const accessed_at = Math.max(row.accessed_at ?? 0, pending?.accessed_at ?? 0);
   return {
-    content: (row.content === null ? null : JSON.parse(row.content)) as Json,
+    content: JSON.parse(row.content ?? 'null') as Json,
     card_id: row.card_id,
     content_hash: row.content_hash,
     token_count: row.token_count,
@@ -119,8 +115,8 @@ export function sharedFields(call: Call, row: VersionRow, links: Links) {
     version: row.version,
     ttl: JSON.parse(row.ttl) as Ttl,
     lifetime: row.lifetime,
-    expires_at: row.expires_at === null ? null : toIso(row.expires_at),
-    access_count: row.access_count + (waiting?.count ?? 0),
+    expires_at: isoOrNull(row.expires_at),
+    access_count: row.access_count + (pending?.count ?? 0),
     accessed_at: accessed_at === 0 ? null : toIso(accessed_at),
     superseded_by: [...links.superseded_by],
     contradicted_by: [...links.contradicted_by],
@@ -130,7 +126,6 @@ export function sharedFields(call: Call, row: VersionRow, links: Links) {
   };
 }
 
-/** Reads an entity, or what it was at a moment. */
 export async function readMemory<M extends Memory>(
   call: Call,
   noun: Noun<M>,
@@ -145,12 +140,12 @@ export async function readMemory<M extends Memory>(
   if (!row || row.kind !== noun.kind) throw notFound(call, noun, memory_id);
   if (!lives(row, now)) throw erased(noun.kind, memory_id);
   const links = await memoryLinks(query, [memory_id], momentFor(call, moment));
-  // What was is no use of what is.
+  // Only reads of the current version count.
   if (moment === undefined) accessCounts.of(call).touch(tenant, [memory_id]);
   return noun.render(call, row, links(memory_id));
 }
 
-/** Gives the answer of a change again: the version that it made, as long as the entity is there. */
+/** Replays the answer of a change: the version that it wrote, unless the entity was deleted. */
 export async function readVersion<M extends Memory>(
   work: Work,
   noun: Noun<M>,
@@ -165,33 +160,17 @@ export async function readVersion<M extends Memory>(
   return showMemory(work, noun, row);
 }
 
-const sizeOf = (text: string | null): number => (text === null ? 0 : Buffer.byteLength(text));
-const versionBytes = (row: VersionRow): number => sizeOf(row.content) + sizeOf(row.metadata);
+const versionBytes = ({ content, metadata }: VersionRow): number =>
+  Buffer.byteLength(content ?? '') + Buffer.byteLength(metadata ?? '');
 
-/** The filters that lists of artifacts and of notes share, as they are sent. */
-export interface SharedFilters {
-  readonly agent_id?: string | undefined;
-  readonly trajectory_id?: string | undefined;
-  readonly abstraction_level?: string | undefined;
-  readonly lifetime?: string | undefined;
-  readonly include_superseded?: boolean | undefined;
-  readonly as_of?: string | undefined;
-  readonly created_after?: string | undefined;
-  readonly created_before?: string | undefined;
-  readonly updated_after?: string | undefined;
-  readonly updated_before?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-  readonly offset?: number | undefined;
-}
+type SharedFilters = Omit<In<'artifacts.list'>, 'artifact_type' | 'name' | 'scope_id'>;
 
 export async function listOf<M extends Memory>(
   call: Call,
   noun: Noun<M>,
   input: SharedFilters,
-  own: Omit<MemoryFilter, 'kind' | 'include_superseded' | 'times'>,
-): Promise<{ memories: M[]; next_cursor: string | null; total: number | null }> {
-  const { driver, tenant } = call;
+  filters: Omit<MemoryFilter, 'kind' | 'include_superseded' | 'times'>,
+): Promise<{ memories: M[] } & PageEnd> {
   const as_of = await settledMoment(call, input.as_of);
   const filter: MemoryFilter = {
     kind: noun.kind,
@@ -201,10 +180,10 @@ export async function listOf<M extends Memory>(
     times: timesOf(input),
     include_superseded: input.include_superseded ?? false,
     as_of,
-    ...own,
+    ...filters,
   };
-  const now = driver.now();
-  const query = atLength(driver, tenant);
+  const now = call.driver.now();
+  const query = atLength(call.driver, call.tenant);
   const reached = { ...filter, reach: reachOf(call, noun.entity_type) };
   const { rows, ...page } = await listPage<VersionRow, string>(call, {
     input,
@@ -218,6 +197,8 @@ export async function listOf<M extends Memory>(
   return { memories: await renderAll(call, query, noun, rows, as_of), ...page };
 }
 
+type PageEnd = Omit<Page<never>, 'rows'>;
+
 async function renderAll<M extends Memory>(
   call: Call,
   query: Query,
@@ -230,20 +211,13 @@ async function renderAll<M extends Memory>(
   return rows.map((row) => noun.render(call, row, links(row.memory_id)));
 }
 
-export interface History<M> {
-  versions: (M & { superseded_at: string | null })[];
-  deleted_at: string | null;
-  next_cursor: string | null;
-  total: number | null;
-}
-
-/** All versions of an entity, also of one that was deleted. */
+/** All versions of an entity, deleted or not. */
 export async function historyOf<M extends Memory>(
   call: Call,
   noun: Noun<M>,
   memory_id: string,
   input: PageInput,
-): Promise<History<M>> {
+): Promise<{ versions: (M & { superseded_at: string | null })[]; deleted_at: string | null } & PageEnd> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
   const latest = await findLatest(query, memory_id);
@@ -258,18 +232,16 @@ export async function historyOf<M extends Memory>(
     bytesOf: versionBytes,
     count: sql`SELECT COUNT(*) AS total FROM memory_versions v WHERE v.tenant_id = ${tenant} AND v.memory_id = ${memory_id}`,
   });
-  // Its links went with what was deleted; it is shown with those that it had until then.
+  // A deletion deletes the edges as well: show those that existed until then.
   const until = latest.superseded_at === null ? undefined : latest.superseded_at - 1;
   const shown = await renderAll(call, query, noun, rows, until);
-  const ended = (at: number | null) => (at === null ? null : toIso(at));
   return {
-    versions: shown.map((one, i) => ({ ...one, superseded_at: ended(rows[i]!.superseded_at) })),
-    deleted_at: ended(latest.superseded_at),
+    versions: shown.map((one, i) => ({ ...one, superseded_at: isoOrNull(rows[i]!.superseded_at) })),
+    deleted_at: isoOrNull(latest.superseded_at),
     ...page,
   };
 }
 
-/** A state as it is stored. */
 export const columnsOf = (fields: Fields) => ({
   type: fields.type,
   name: fields.name,
