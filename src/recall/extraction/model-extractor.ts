@@ -10,7 +10,7 @@ import {
 } from '../../providers/index.js';
 import { countTokens } from '../../text/index.js';
 import { MATERIAL_RULES, type MarkedSource, markedSources } from '../summaries/model-material.js';
-import { isHeard, type TextSource } from '../summaries/sources.js';
+import { isExtractable, type TextSource } from '../summaries/sources.js';
 import { codeOf } from './code-blocks.js';
 import { keyOf } from './english/drafts.js';
 import { isNegated, statementOf } from './english/statements.js';
@@ -54,7 +54,7 @@ export function modelExtractor(settings: ModelSettings): Extractor {
     name: endpoint.name,
     async extract(request, { signal } = {}) {
       const heard = request.sources
-        .filter(isHeard)
+        .filter(isExtractable)
         .map((source) => ({ ...source, text: withoutMemory(source.text) }))
         .filter(({ text }) => text.trim() !== '');
       const extractions: Extraction[] = [];

@@ -1,7 +1,7 @@
 /** Gets facts out of a conversation without a model: by rules that take what is plainly said, and nothing else. */
 import type { GiveWay } from '../../../kernel/index.js';
 import { parseDate, unitsOf } from '../../../text/index.js';
-import { isHeard, roleOf, type TextSource } from '../../summaries/sources.js';
+import { isExtractable, roleOf, type TextSource } from '../../summaries/sources.js';
 import { codeOf } from '../code-blocks.js';
 import type { ExtractedFact } from '../extractor.js';
 import { isRecalled, recalledStatements, withoutMemory } from '../recalled-facts.js';
@@ -49,7 +49,7 @@ export async function extractFacts(
   const found: ExtractedFact[] = [];
   const places: Places = new Map();
   for (const source of sources) {
-    if (!isHeard(source)) continue;
+    if (!isExtractable(source)) continue;
     const voice = voiceOf(source, names);
     const text = withoutMemory(source.text);
     for await (const fact of factsOf({ ...source, text }, voice, give_way))

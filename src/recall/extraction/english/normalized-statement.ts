@@ -176,7 +176,7 @@ function keyOf({ word, literal }: Token, at: number): string {
   return literal || (at === 0 && isInflected(word)) ? word : baseForm(word);
 }
 
-export function sayingOf(text: string): string {
+export function normalizedStatement(text: string): string {
   const said = asked(compounds(oneWord(tokensOf(text))));
   // "Not all" are some, and "all" without it are those that are meant anyway.
   const negated = said.some(({ word }) => NEGATIONS.has(word));
@@ -190,8 +190,8 @@ export function sayingOf(text: string): string {
 const NEGATIONS = set('not no');
 
 /** What is left of a saying without its yes and no, in any case: of two that are contrary it is the same. */
-export const matterOf = (saying: string): string =>
-  saying
+export const withoutNegation = (statement: string): string =>
+  statement
     .toLowerCase()
     .split(' ')
     .filter((word) => !NEGATIONS.has(word))
