@@ -81,8 +81,8 @@ export function modelExtractor(settings: ModelSettings): Extractor {
   };
 }
 
-const noCost = ({ kind, model }: ModelSettings): ProviderCost => ({
-  provider: kind,
+const noCost = ({ kind: provider, model }: ModelSettings): ProviderCost => ({
+  provider,
   model,
   input_tokens: 0,
   output_tokens: 0,

@@ -51,16 +51,9 @@ async function turnSources(call: Call, query: Query, ids: readonly string[]): Pr
     const reached = await scopesReached(query, scope_ids, reach);
     if (scope_ids.some((id) => !reached.has(id))) refuseBeyond('turns');
   }
-  return turns.map(({ turn_id, content, scope_id, sequence, role, created_at }) => ({
-    entity_type: 'Turn',
-    id: turn_id,
-    name: null,
-    content,
-    scope_id,
-    sequence,
-    role,
-    created_at,
-  }));
+  return turns.map(({ turn_id: id, content, scope_id, sequence, role, created_at }) => {
+    return { entity_type: 'Turn', id, name: null, content, scope_id, sequence, role, created_at };
+  });
 }
 
 async function memorySources(call: Call, query: Query, ids: readonly string[]): Promise<Source[]> {

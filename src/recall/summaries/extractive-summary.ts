@@ -44,14 +44,9 @@ export async function extractiveSummary(
   const all = await candidatesOf(sources, settings.give_way);
   const pool = await rankedPool(all, settings.give_way);
   const writer = summaryWriter(sources);
-  const choice = new Choice(pool, writer, settings);
-  for (let filling = 0; filling < FILLINGS; filling++) {
-    const added = await choice.fill();
-    await choice.trim();
-    if (added === 0) break;
-  }
-  const parts = partsOf(choice.chosen);
-  const cited = new Set([...parts.map(({ source }) => source), ...choice.chosen.flatMap(({ echoes }) => echoes)]);
+  const chosen = await choose(pool, writer, settings);
+  const parts = partsOf(chosen);
+  const cited = new Set([...parts.map(({ source }) => source), ...chosen.flatMap(({ echoes }) => echoes)]);
   return {
     text: writer.text(parts),
     source_ids: idsWithGroups(sources, cited),
@@ -133,78 +128,73 @@ interface Chosen {
 
 const [OPEN, TAKEN, DUPLICATED, TOO_LONG] = [0, 1, 2, 3];
 
-/** The chosen sentences and the tokens they use. */
-class Choice {
-  readonly chosen: Chosen[] = [];
-  #tokens = 0;
-  readonly #pool: Pool;
-  readonly #writer: SummaryWriter;
-  readonly #settings: SummarySettings;
+/** Chooses the best sentences that fit into the budget. */
+async function choose(pool: Pool, writer: SummaryWriter, settings: SummarySettings): Promise<Chosen[]> {
+  const { best, graph, rest } = pool;
+  const { max_tokens, count, give_way } = settings;
+  const chosen: Chosen[] = [];
+  let used = 0;
   /** For each of the best: its highest similarity to a chosen one, and its state. */
-  readonly #similarity: Float64Array;
-  readonly #states: Uint8Array;
-  #nextOfRest = 0;
-
-  constructor(pool: Pool, writer: SummaryWriter, settings: SummarySettings) {
-    this.#pool = pool;
-    this.#writer = writer;
-    this.#settings = settings;
-    this.#similarity = new Float64Array(pool.best.length);
-    this.#states = new Uint8Array(pool.best.length);
+  const similarity = new Float64Array(best.length);
+  const states = new Uint8Array(best.length);
+  let nextOfRest = 0;
+  for (let filling = 0; filling < FILLINGS; filling++) {
+    const added = await fill();
+    await trim();
+    if (added === 0) break;
   }
+  return chosen;
 
   /** Adds the best sentences that fit, and returns how many. */
-  async fill(): Promise<number> {
-    const { best, graph, rest } = this.#pool;
+  async function fill(): Promise<number> {
     let added = 0;
-    for (const [at, state] of this.#states.entries()) if (state === TOO_LONG) this.#states[at] = OPEN;
-    for (let at = this.#bestOpen(); at >= 0; at = this.#bestOpen()) {
-      this.#states[at] = await this.#take(best[at]!.candidate);
-      if (this.#states[at] !== TAKEN) continue;
+    for (const [at, state] of states.entries()) if (state === TOO_LONG) states[at] = OPEN;
+    for (let at = bestOpen(); at >= 0; at = bestOpen()) {
+      states[at] = await take(best[at]!.candidate);
+      if (states[at] !== TAKEN) continue;
       added += 1;
       graph.similarities(at).forEach((value, other) => {
-        this.#similarity[other] = Math.max(this.#similarity[other]!, value);
+        similarity[other] = Math.max(similarity[other]!, value);
       });
     }
-    for (let misses = 0; this.#nextOfRest < rest.length && misses < MAX_MISSES; this.#nextOfRest++)
-      if ((await this.#take(rest[this.#nextOfRest]!.candidate)) === TAKEN) added += 1;
+    for (let misses = 0; nextOfRest < rest.length && misses < MAX_MISSES; nextOfRest++)
+      if ((await take(rest[nextOfRest]!.candidate)) === TAKEN) added += 1;
       else misses += 1;
     return added;
   }
 
-  #bestOpen(): number {
-    let best = -1;
-    let most = 0;
-    for (const [at, { candidate, score }] of this.#pool.best.entries()) {
-      if (this.#states[at] !== OPEN) continue;
+  function bestOpen(): number {
+    let [found, most] = [-1, 0];
+    for (const [at, { candidate, score }] of best.entries()) {
+      if (states[at] !== OPEN) continue;
       const length = candidate.parts.reduce((sum, { text }) => sum + text.length, 0);
-      const gain = (score * (1 - NOVELTY * this.#similarity[at]!)) / length ** LENGTH_PRICE;
-      if (gain > most) [most, best] = [gain, at];
+      const gain = (score * (1 - NOVELTY * similarity[at]!)) / length ** LENGTH_PRICE;
+      if (gain > most) [found, most] = [at, gain];
     }
-    return best;
+    return found;
   }
 
-  async #take(candidate: Candidate): Promise<number> {
-    await this.#settings.give_way();
-    const twin = this.chosen.find(({ candidate: other }) => isDuplicate(candidate, other));
+  async function take(candidate: Candidate): Promise<number> {
+    await give_way();
+    const twin = chosen.find(({ candidate: other }) => isDuplicate(candidate, other));
     if (twin) {
       twin.echoes.push(candidate.source);
       return DUPLICATED;
     }
     let tokens = 0;
-    for (const part of candidate.parts) tokens += await this.#settings.count(this.#writer.alone(part));
-    if (this.#tokens + tokens > this.#settings.max_tokens) return TOO_LONG;
-    this.#tokens += tokens;
-    this.chosen.push({ candidate, echoes: [] });
+    for (const part of candidate.parts) tokens += await count(writer.alone(part));
+    if (used + tokens > max_tokens) return TOO_LONG;
+    used += tokens;
+    chosen.push({ candidate, echoes: [] });
     return TAKEN;
   }
 
   /** Drops the last chosen, which are the least, until the whole text fits. */
-  async trim(): Promise<void> {
-    for (;;) {
-      this.#tokens = await this.#settings.count(this.#writer.text(partsOf(this.chosen)));
-      if (this.#tokens <= this.#settings.max_tokens || this.chosen.length === 0) return;
-      this.chosen.pop();
+  async function trim(): Promise<void> {
+    used = await count(writer.text(partsOf(chosen)));
+    while (used > max_tokens && chosen.length > 0) {
+      chosen.pop();
+      used = await count(writer.text(partsOf(chosen)));
     }
   }
 }

@@ -59,41 +59,40 @@ const attributes: FactRule = (sentence, voice) => {
   });
 };
 
-/** After the subject, in the first person. `solid`: the value must be a name, a number or the like. */
-const LIFE: readonly { readonly form: RegExp; readonly slot: string; readonly solid: boolean }[] = [
-  { form: /^(?:currently |now )?live (?:in|at|near) (.+)$/i, slot: 'lives', solid: true },
-  { form: /^(?:was|were) born (?:in|on|at) (.+)$/i, slot: 'born', solid: true },
-  { form: /^moved (?:back )?to (.+)$/i, slot: 'lives', solid: true },
-  { form: /^grew up in (.+)$/i, slot: 'grew up', solid: true },
-  { form: /^(?:am )?(?:originally )?from (.+)$/i, slot: 'from', solid: true },
-  { form: /^(?:currently |now )?work (?:at|for) (.+)$/i, slot: 'works', solid: true },
-  { form: /^(?:currently |now )?work as (an? .+)$/i, slot: 'occupation', solid: false },
-  { form: /^am (?:an? )?(vegan|vegetarian|pescatarian|diabetic)$/i, slot: 'state', solid: false },
-  { form: new RegExp(`^am (an? ${JOBS}(?: (?:at|for|in|by|from) .+)?)$`, 'i'), slot: 'occupation', solid: false },
-  { form: /^am (allergic to .+)$/i, slot: 'allergic', solid: false },
-  {
-    form: /^am ((?:vegan|vegetarian|pescatarian|diabetic|celiac|lactose[- ]intolerant|left-handed|right-handed|colou?r[- ]?blind|dyslexic|married|divorced|retired)(?: to .+)?)$/i,
-    slot: 'state',
-    solid: false,
-  },
-  { form: /^am (\d{1,3})(?: years old)?$/i, slot: 'age', solid: true },
-  { form: /^speak ((?:fluent |native |some |basic )?[A-Z].+)$/, slot: 'speaks', solid: false },
-  { form: /^(?:graduated from|studied at|study at) (.+)$/i, slot: 'studied', solid: true },
-  { form: /^report to (.+)$/i, slot: 'reports to', solid: true },
-  { form: /^use ([A-Z`].+)$/, slot: 'uses', solid: false },
-  { form: /^drive (an? .+)$/i, slot: 'drives', solid: true },
-  {
-    form: /^play ((?:the )?(?:guitar|piano|violin|cello|viola|flute|drums|bass|saxophone|trumpet|clarinet|harp|organ|ukulele|chess|tennis|football|soccer|basketball|baseball|volleyball|badminton|golf|hockey|rugby|cricket|squash|table tennis)(?: .+)?)$/i,
-    slot: 'plays',
-    solid: false,
-  },
-  {
-    form: /^(?:have|own|have got) ((?:an?|one|two|three|four|five|six|\d{1,2}) (?:[\w-]+ ){0,2}(?:kids?|children|sons?|daughters?|brothers?|sisters?|siblings?|dogs?|cats?|pets?|horses?|rabbits?|parrots?|puppy|puppies|kittens?|grandchildren|twins)(?: (?:named|called|and) .+)?)$/i,
-    slot: 'has',
-    solid: false,
-  },
+/** What follows the subject, in the first person. */
+const LIFE: readonly (readonly [form: RegExp, slot: string])[] = [
+  [/^(?:currently |now )?live (?:in|at|near) (.+)$/i, 'lives'],
+  [/^(?:was|were) born (?:in|on|at) (.+)$/i, 'born'],
+  [/^moved (?:back )?to (.+)$/i, 'lives'],
+  [/^grew up in (.+)$/i, 'grew up'],
+  [/^(?:am )?(?:originally )?from (.+)$/i, 'from'],
+  [/^(?:currently |now )?work (?:at|for) (.+)$/i, 'works'],
+  [/^(?:currently |now )?work as (an? .+)$/i, 'occupation'],
+  [/^am (?:an? )?(vegan|vegetarian|pescatarian|diabetic)$/i, 'state'],
+  [new RegExp(`^am (an? ${JOBS}(?: (?:at|for|in|by|from) .+)?)$`, 'i'), 'occupation'],
+  [/^am (allergic to .+)$/i, 'allergic'],
+  [
+    /^am ((?:vegan|vegetarian|pescatarian|diabetic|celiac|lactose[- ]intolerant|left-handed|right-handed|colou?r[- ]?blind|dyslexic|married|divorced|retired)(?: to .+)?)$/i,
+    'state',
+  ],
+  [/^am (\d{1,3})(?: years old)?$/i, 'age'],
+  [/^speak ((?:fluent |native |some |basic )?[A-Z].+)$/, 'speaks'],
+  [/^(?:graduated from|studied at|study at) (.+)$/i, 'studied'],
+  [/^report to (.+)$/i, 'reports to'],
+  [/^use ([A-Z`].+)$/, 'uses'],
+  [/^drive (an? .+)$/i, 'drives'],
+  [
+    /^play ((?:the )?(?:guitar|piano|violin|cello|viola|flute|drums|bass|saxophone|trumpet|clarinet|harp|organ|ukulele|chess|tennis|football|soccer|basketball|baseball|volleyball|badminton|golf|hockey|rugby|cricket|squash|table tennis)(?: .+)?)$/i,
+    'plays',
+  ],
+  [
+    /^(?:have|own|have got) ((?:an?|one|two|three|four|five|six|\d{1,2}) (?:[\w-]+ ){0,2}(?:kids?|children|sons?|daughters?|brothers?|sisters?|siblings?|dogs?|cats?|pets?|horses?|rabbits?|parrots?|puppy|puppies|kittens?|grandchildren|twins)(?: (?:named|called|and) .+)?)$/i,
+    'has',
+  ],
 ];
 
+/** Slots whose value must be a name, a number or the like. */
+const SOLID = new Set(['lives', 'born', 'grew up', 'from', 'works', 'age', 'studied', 'reports to', 'drives']);
 /** Slots with many values: one more contradicts nothing. */
 const MANY = new Set(['allergic', 'speaks', 'studied', 'has', 'state', 'uses', 'plays']);
 
@@ -173,10 +172,10 @@ export const relatives: FactRule = (sentence, voice) => {
 const NAMES_SOMETHING = /^(?:[\p{Ll}'-]+ ){0,4}[\p{Lu}\d]/u;
 
 function lifeOf(said: string): Pick<FactDraft, 'slot' | 'value' | 'confidence'> | undefined {
-  for (const { form, slot, solid } of LIFE) {
+  for (const [form, slot] of LIFE) {
     const value = form.exec(said)?.[1];
     if (value === undefined) continue;
-    if (solid && !NAMES_SOMETHING.test(value)) return undefined;
+    if (SOLID.has(slot) && !NAMES_SOMETHING.test(value)) return undefined;
     if (slot === 'occupation' && EVALUATIVE.test(value)) return undefined;
     return { slot: MANY.has(slot) ? `${slot}:${keyOf(value)}` : slot, value, confidence: 0.9 };
   }
