@@ -1,4 +1,4 @@
-/** The models and operations of recall: schemas alone, for clients as well. */
+/** Models and operations of recall: schemas only, for clients as well. */
 import type { Group } from '../engine/contract.js';
 import type { context, manifests } from './contexts/contract.js';
 import type { artifactSources, jobs, noteSources, scopeJobs, summarization_policies } from './jobs/contract.js';

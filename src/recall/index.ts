@@ -1,4 +1,4 @@
-/** What other modules may use of recall. */
+/** The door of recall for modules above. */
 import './register.js';
 
 export { contextReferences } from './contexts/references.js';

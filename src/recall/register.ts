@@ -1,4 +1,4 @@
-/** What recall adds to the registries of lower modules. */
+/** Fills the registries of lower modules. */
 import { sql, TENANT } from '../driver/index.js';
 import { contentErasers, expiries } from '../engine/index.js';
 import { reachFinders, said } from '../engine/sql.js';

@@ -1,4 +1,4 @@
-/** Policies and jobs of summarising and extracting, and the manifests of contexts. */
+/** Tables of summarization policies, jobs, fact keys and manifests. */
 import type { SchemaPart } from '../driver/index.js';
 
 export const recallSchema: SchemaPart = {
@@ -36,12 +36,12 @@ export const recallSchema: SchemaPart = {
       deleted_at ${int},
       PRIMARY KEY (tenant_id, policy_id)
     ) ${table}`,
-    // Asked for by every turn: nothing is found where there is no policy.
+    // Read by every turn; empty for a tenant without policies.
     'CREATE INDEX policies_attached ON summarization_policies (tenant_id, attached, trigger_type) WHERE deleted_at IS NULL',
     'CREATE INDEX policies_by_trajectory ON summarization_policies (tenant_id, trajectory_id) WHERE trajectory_id IS NOT NULL AND deleted_at IS NULL',
 
-    // What fired. cause: policy, subject and crossing, once each. settings: those of the policy when it fired. pins: the
-    // holder whose turns stay until pinned_until, though it has ended. sources and result are ids, never content.
+    // cause: policy, action, subject and crossing; unique. settings: those of the policy when it fired. pins: the holder
+    // whose turns are kept until pinned_until, though it has ended. sources and result are ids, never content.
     `CREATE TABLE jobs (
       tenant_id ${id} NOT NULL,
       job_id ${id} NOT NULL,
@@ -71,7 +71,7 @@ export const recallSchema: SchemaPart = {
     'CREATE INDEX jobs_overdue ON jobs (tenant_id, pinned_until) WHERE pinned_until IS NOT NULL',
     'CREATE INDEX jobs_by_scope ON jobs (tenant_id, scope_id, job_id) WHERE scope_id IS NOT NULL',
 
-    // What a fact is about, as a keyed hash from which it cannot be guessed, and where it is kept.
+    // fact_key: keyed hash of subject and slot, from which the fact cannot be guessed. memory_id: the memory that states it.
     `CREATE TABLE fact_keys (
       tenant_id ${id} NOT NULL,
       fact_key ${id} NOT NULL,
@@ -79,7 +79,7 @@ export const recallSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, fact_key, memory_id)
     ) ${compact}`,
 
-    // How many artifacts of a level were made where a policy counts them: \`tenant\`, \`trajectory:<id>\`, \`scope:<id>\`.
+    // Artifacts of a level per place where a policy counts them: \`tenant\`, \`trajectory:<id>\` or \`scope:<id>\`.
     `CREATE TABLE artifact_tallies (
       tenant_id ${id} NOT NULL,
       counted_in ${id} NOT NULL,
@@ -88,9 +88,8 @@ export const recallSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, counted_in, level)
     ) ${compact}`,
 
-    // kind: assembly, whose entries are in the row, or packing, whose sealed box is the list of what went in.
-    // request_card_ids: the texts that the request brought, which end with what holds the manifest. Ids, numbers and
-    // keyed hashes, never content.
+    // kind: assembly, with its entries in the row, or packing, whose sealed box lists its cards. request_card_ids: texts of
+    // the request, which end with the holder of the manifest. Only ids, numbers and keyed hashes, never content.
     `CREATE TABLE manifests (
       tenant_id ${id} NOT NULL,
       manifest_id ${id} NOT NULL,
@@ -118,10 +117,10 @@ export const recallSchema: SchemaPart = {
     'CREATE INDEX manifests_by_scope ON manifests (tenant_id, scope_id, manifest_id) WHERE scope_id IS NOT NULL',
     'CREATE INDEX manifests_by_agent_turn ON manifests (tenant_id, agent_turn_id, manifest_id) WHERE agent_turn_id IS NOT NULL',
     'CREATE INDEX manifests_by_box ON manifests (tenant_id, box_id, manifest_id) WHERE box_id IS NOT NULL',
-    // Those whose texts are still to be erased when what holds them ends.
+    // Manifests whose texts must be erased when their holder ends.
     'CREATE INDEX manifests_held ON manifests (tenant_id, held_by, manifest_id) WHERE held_by IS NOT NULL AND erased_at IS NULL',
 
-    // Which contexts a card was in: of what stands before the turns, card by card. What else a context had, its entries say.
+    // Contexts by card, for the cards before the turns; the entries list the rest.
     `CREATE TABLE manifest_cards (
       tenant_id ${id} NOT NULL,
       card_id ${id} NOT NULL,
@@ -129,7 +128,7 @@ export const recallSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, card_id, manifest_id)
     ) ${compact}`,
 
-    // The same of turns, which follow each other in the box of their scope: one row for hundreds.
+    // Contexts by range of turns in the box of their scope: one row for hundreds of turns.
     `CREATE TABLE manifest_turns (
       tenant_id ${id} NOT NULL,
       box_id ${id} NOT NULL,

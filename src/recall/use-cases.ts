@@ -1,4 +1,4 @@
-/** The use cases of recall, by group and verb of the table of operations. */
+/** Use cases of recall, by group and verb of the table of operations. */
 import { assemble } from './contexts/service.js';
 import * as manualJobs from './jobs/manual-jobs.js';
 import * as jobs from './jobs/service.js';

@@ -288,7 +288,7 @@ describe('with a fall-back', () => {
     server.behave({ text: 'no' });
     const made = await factsOf(asking(), { sources }, LAST);
     expect(made.facts.map(({ content }) => content)).toEqual(['We decided to use Rust for the parser.']);
-    expect(made.fallback_reason).toMatch(/something else than the facts/);
+    expect(made.fallback_reason).toMatch(/something other than the requested facts/);
     expect(made.cost.input_tokens).toBeGreaterThan(0);
   });
 

@@ -25,7 +25,7 @@ const MAX_COMPARED = 4_000_000;
 type FactFields = Pick<ExtractedFact, 'subject' | 'slot' | 'value' | 'negated'>;
 
 /** The fields of a fact that its metadata keeps for later comparisons. */
-export const factFields = ({ subject, slot, value, negated }: ExtractedFact): FactFields => ({
+export const factFields = ({ subject, slot, value, negated }: FactFields): FactFields => ({
   subject,
   slot,
   value,
@@ -92,20 +92,10 @@ export interface SoughtFact {
 type Relation = FactRelation | 'contains';
 
 /** Relations of stored texts to facts, by card: a new version of a memory has another card. */
-export class Comparisons {
+export interface Comparisons {
+  readonly byCard: ReadonlyMap<string, ReadonlyMap<ExtractedFact, Relation>>;
   /** The budget of compared text is spent. */
-  exhausted = false;
-  readonly #relations = new Map<string, Map<ExtractedFact, Relation>>();
-
-  /** Undefined if they were not compared. */
-  relationOf(card_id: string, fact: ExtractedFact): Relation | undefined {
-    return this.#relations.get(card_id)?.get(fact);
-  }
-
-  add(card_id: string, fact: ExtractedFact, relation: Relation): void {
-    const relations = this.#relations.get(card_id) ?? new Map<ExtractedFact, Relation>();
-    this.#relations.set(card_id, relations.set(fact, relation));
-  }
+  readonly exhausted: boolean;
 }
 
 /** Compares one stored text, parsed once, with any number of facts. */
@@ -125,7 +115,7 @@ function comparer(row: VersionRow): (sought: SoughtFact) => Relation {
 export async function compareKnown(call: Call, sought: readonly SoughtFact[], give_way: GiveWay): Promise<Comparisons> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
-  const comparisons = new Comparisons();
+  const byCard = new Map<string, Map<ExtractedFact, Relation>>();
   const byKey = new Map<string, SoughtFact[]>();
   const bySearch = new Map<string, SoughtFact[]>();
   const add = (memories: Map<string, SoughtFact[]>, memory_id: string, one: SoughtFact): void =>
@@ -137,20 +127,19 @@ export async function compareKnown(call: Call, sought: readonly SoughtFact[], gi
   }
   let left = MAX_COMPARED;
   for (const [memory_id, facts] of [...byKey, ...bySearch]) {
-    if (left <= 0) {
-      comparisons.exhausted = true;
-      break;
-    }
+    if (left <= 0) return { byCard, exhausted: true };
     const [row] = await currentMemories(query, [memory_id], driver.now());
     if (!row) continue;
     left -= Math.min(row.content!.length, MAX_SEARCHED);
     const compare = comparer(row);
+    const relations = byCard.get(row.card_id) ?? new Map<ExtractedFact, Relation>();
+    byCard.set(row.card_id, relations);
     for (const one of facts) {
       await give_way();
-      comparisons.add(row.card_id, one.fact, compare(one));
+      relations.set(one.fact, compare(one));
     }
   }
-  return comparisons;
+  return { byCard, exhausted: false };
 }
 
 /** The known facts as of this transaction. Only memories stored since `compareKnown` are compared here. */
@@ -158,7 +147,7 @@ export async function knownFacts(
   call: Call,
   query: Query,
   sought: SoughtFact,
-  comparisons: Comparisons,
+  { byCard, exhausted }: Comparisons,
   now: number,
 ): Promise<KnownFacts> {
   const { fact, key, similar } = sought;
@@ -171,7 +160,7 @@ export async function knownFacts(
     // An agent knows its own facts, even if it may read nothing.
     const own = call.acting !== undefined && memory.agent_id === call.acting.agent_id;
     if (!own && !(await isReached(call, query, memory, 'read'))) continue;
-    const relation = comparisons.relationOf(memory.card_id, fact) ?? (await compareNow(memory.memory_id));
+    const relation = byCard.get(memory.card_id)?.get(fact) ?? (await compareNow(memory.memory_id));
     if (relation === 'same') return { same: memory, contradicted: [], containing: [] };
     if (relation === 'contradicts') contradicted.push(memory);
     else if (relation === 'contains') containing.push(memory);
@@ -179,7 +168,7 @@ export async function knownFacts(
   return { same: undefined, contradicted, containing };
 
   async function compareNow(memory_id: string): Promise<Relation> {
-    const [row] = comparisons.exhausted ? [] : await currentMemories(query, [memory_id], now);
+    const [row] = exhausted ? [] : await currentMemories(query, [memory_id], now);
     return row ? comparer(row)(sought) : 'different';
   }
 }

@@ -1,4 +1,4 @@
-/** Gets facts out of turns by a model endpoint. What it answers is checked: its form, its sources, and that they say it. */
+/** Extracts facts with a model endpoint; checks the form of the answer, its sources, and that they state the facts. */
 import { z } from 'zod';
 import { givingWay } from '../../kernel/index.js';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../../providers/index.js';
 import { countTokens } from '../../text/index.js';
 import { MATERIAL_RULES, type MarkedSource, markedSources } from '../summaries/model-material.js';
-import { isHeard, type TextSource } from '../summaries/sources.js';
+import { isExtractable, type TextSource } from '../summaries/sources.js';
 import { codeOf } from './code-blocks.js';
 import { keyOf } from './english/drafts.js';
 import { isNegated, statementOf } from './english/statements.js';
@@ -41,11 +41,11 @@ const answerForm = z.object({
     }),
   ),
 });
-type Told = z.output<typeof answerForm>['facts'][number];
+type AnsweredFact = z.output<typeof answerForm>['facts'][number];
 
 const TASK = `Extract the facts from the sources that will still matter in later conversations: decisions, preferences, facts about named people and things, conventions, pitfalls, procedures, dates. Leave out small talk, questions, guesses, hypotheticals, general knowledge, and what an assistant merely explains. Each statement stands alone: names instead of pronouns, dates instead of "tomorrow". Nothing worth keeping is an empty list. ${MATERIAL_RULES} Answer with JSON alone: {"facts":[{"type":one of ${TYPES.join('|')},"statement":"…","subject":"…","attribute":"…","value":"…","confidence":0 to 1,"sources":["s1"]}]}`;
 
-/** So much of a statement has to stand in its sources. */
+/** Share of the stems of a statement that its sources must have. */
 const GROUNDED = 0.5;
 
 export function modelExtractor(settings: ModelSettings): Extractor {
@@ -54,7 +54,7 @@ export function modelExtractor(settings: ModelSettings): Extractor {
     name: endpoint.name,
     async extract(request, { signal } = {}) {
       const heard = request.sources
-        .filter(isHeard)
+        .filter(isExtractable)
         .map((source) => ({ ...source, text: withoutMemory(source.text) }))
         .filter(({ text }) => text.trim() !== '');
       const extractions: Extraction[] = [];
@@ -73,21 +73,16 @@ export function modelExtractor(settings: ModelSettings): Extractor {
       }
       const [first, ...others] = extractions.map(({ cost }) => cost);
       const known = await recalledStatements(request.sources, request.recalled ?? [], givingWay(signal));
-      const facts = extractions.flatMap((extraction) => extraction.facts);
-      return {
-        // Code needs no judgement: it is taken as it stands.
-        facts: [
-          ...facts.filter((fact) => !isRecalled(fact, known)),
-          ...heard.flatMap((source) => [...codeOf(source)].filter((fact) => fact !== undefined)),
-        ],
-        cost: first ? sumOfCosts(first, ...others) : nothing(settings),
-      };
+      const facts = extractions.flatMap((extraction) => extraction.facts).filter((fact) => !isRecalled(fact, known));
+      // Code needs no judgement.
+      const code = heard.flatMap((source) => [...codeOf(source)].filter((fact) => fact !== undefined));
+      return { facts: [...facts, ...code], cost: first ? sumOfCosts(first, ...others) : noCost(settings) };
     },
   };
 }
 
-const nothing = ({ kind, model }: ModelSettings): ProviderCost => ({
-  provider: kind,
+const noCost = ({ kind: provider, model }: ModelSettings): ProviderCost => ({
+  provider,
   model,
   input_tokens: 0,
   output_tokens: 0,
@@ -95,7 +90,7 @@ const nothing = ({ kind, model }: ModelSettings): ProviderCost => ({
   attempts: 0,
 });
 
-/** As many sources as one question may hold. One that is too long by itself loses its end. */
+/** Splits sources by the input limit; a source that exceeds it alone loses its end. */
 async function batchesOf(sources: readonly TextSource[], max_tokens: number): Promise<MarkedSource[][]> {
   const batches: MarkedSource[][] = [];
   let room = 0;
@@ -103,10 +98,8 @@ async function batchesOf(sources: readonly TextSource[], max_tokens: number): Pr
     let one = marked;
     let tokens = await countTokens(one.text);
     if (tokens > max_tokens) {
-      one = {
-        ...one,
-        text: `${one.text.slice(0, Math.floor((one.text.length * max_tokens) / tokens / 1.1))}\n</source>`,
-      };
+      const length = Math.floor((one.text.length * max_tokens) / tokens / 1.1);
+      one = { ...one, text: `${one.text.slice(0, length)}\n</source>` };
       tokens = max_tokens;
     }
     if (tokens > room) {
@@ -120,29 +113,24 @@ async function batchesOf(sources: readonly TextSource[], max_tokens: number): Pr
 }
 
 function materialOf(batch: readonly MarkedSource[], { recalled = [] }: ExtractionRequest): string {
-  const texts = batch.map(({ text }) => text);
-  if (recalled.length > 0)
-    texts.unshift(
-      `<known>\n${recalled
-        .join('\n')
-        .slice(0, 8000)
-        .replace(/<(?=\/?known\b)/gi, '‹')}\n</known>\nWhat is known is not extracted again.`,
-    );
-  return texts.join('\n');
+  const texts = batch.map(({ text }) => text).join('\n');
+  if (recalled.length === 0) return texts;
+  const known = recalled.join('\n').slice(0, 8000);
+  // A recalled text must not close the element.
+  return `<known>\n${known.replace(/<(?=\/?known\b)/gi, '‹')}\n</known>\nWhat is known is not extracted again.\n${texts}`;
 }
 
 function factsOf(answer: string, batch: readonly MarkedSource[]): ExtractedFact[] {
   const parsed = answerForm.safeParse(jsonIn(answer));
-  if (!parsed.success)
-    throw modelFailure('nonsense', 'answered with something else than the facts that were asked for');
+  if (!parsed.success) throw modelFailure('nonsense', 'answered with something other than the requested facts');
   const byMark = new Map(batch.map((marked) => [marked.mark, marked]));
-  const facts = parsed.data.facts.flatMap((told) => factOf(told, byMark) ?? []);
+  const facts = parsed.data.facts.flatMap((fact) => factOf(fact, byMark) ?? []);
   if (facts.length === 0 && parsed.data.facts.length > 0)
-    throw modelFailure('nonsense', 'answered with facts that none of the sources says');
+    throw modelFailure('nonsense', 'answered with facts that no source states');
   return facts;
 }
 
-/** Some put their JSON into a fence, or a word before it. */
+/** Models may put the JSON into a fence, or words before it. */
 function jsonIn(answer: string): unknown {
   const start = answer.indexOf('{');
   const end = answer.lastIndexOf('}');
@@ -154,29 +142,28 @@ function jsonIn(answer: string): unknown {
   }
 }
 
-function factOf(told: Told, byMark: ReadonlyMap<string, MarkedSource>): ExtractedFact | undefined {
-  const cited = [...new Set(told.sources)].flatMap((mark) => byMark.get(mark.trim().replace(/^\[|\]$/g, '')) ?? []);
-  const content = told.statement.trim();
+function factOf(fact: AnsweredFact, byMark: ReadonlyMap<string, MarkedSource>): ExtractedFact | undefined {
+  const cited = [...new Set(fact.sources)].flatMap((mark) => byMark.get(mark.trim().replace(/^\[|\]$/g, '')) ?? []);
+  const content = fact.statement.trim();
   if (cited.length === 0 || content === '' || !isGrounded(content, cited)) return undefined;
   return {
-    kind: told.type === 'Decision' ? 'artifact' : 'note',
-    type: told.type,
+    kind: fact.type === 'Decision' ? 'artifact' : 'note',
+    type: fact.type,
     title: content.replace(/[.。]$/, '').slice(0, 120),
     content,
-    confidence: told.confidence,
+    confidence: fact.confidence,
     source_ids: cited.map(({ source }) => source.id),
-    subject: told.subject.trim().toLowerCase(),
-    slot: keyOf(told.attribute) || told.attribute.trim().toLowerCase(),
-    value: told.value.trim(),
+    subject: fact.subject.trim().toLowerCase(),
+    slot: keyOf(fact.attribute) || fact.attribute.trim().toLowerCase(),
+    value: fact.value.trim(),
     negated: isNegated(content),
   };
 }
 
-/** What a model adds of its own is not in the words of those it names. */
+/** Whether the cited sources have enough of the stems: additions of the model are not in them. */
 function isGrounded(content: string, cited: readonly MarkedSource[]): boolean {
   const said = statementOf(content).stems;
   const there = statementOf(cited.map(({ text }) => text).join('\n')).stems;
-  let found = 0;
-  for (const stem of said) if (there.has(stem)) found += 1;
+  const found = [...said].filter((stem) => there.has(stem)).length;
   return said.size > 0 && found >= said.size * GROUNDED;
 }

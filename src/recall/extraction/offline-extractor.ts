@@ -1,4 +1,4 @@
-/** Gets facts out of turns without a model. */
+/** Extracts facts without a model: the rules for English behind the `Extractor` interface. */
 import { givingWay } from '../../kernel/index.js';
 import { offlineCost } from '../../providers/index.js';
 import { extractFacts } from './english/extraction.js';

@@ -1,4 +1,4 @@
-/** What was recalled for a conversation is never extracted from it again. */
+/** Keeps texts recalled for a conversation from being extracted from it again. */
 import type { GiveWay } from '../../kernel/index.js';
 import { unitsOf } from '../../text/index.js';
 import type { TextSource } from '../summaries/sources.js';
@@ -7,13 +7,13 @@ import { differenceBetween } from './english/wordings.js';
 import type { ExtractedFact } from './extractor.js';
 
 const MAX_STATEMENTS = 2000;
-/** As alike as this to what was recalled, and it was taken from there. */
+/** Overlap with a recalled statement at which a fact repeats it. */
 const KNOWN = 0.75;
 
-/** "Memory: …", "[2024-03-01] Anna: …": what was recalled is often told with where it is from. */
+/** "Memory: …", "[2024-03-01] Anna: …": recalled texts often have a label. */
 const LABEL = /^(?:\[[^\]]{1,40}\] ?)?\p{L}[\p{L}\d _.-]{0,40}: (.+)$/su;
 
-/** What is known from memory, sentence by sentence. */
+/** The statements of recalled texts, with and without their labels. */
 export async function recalledStatements(
   sources: readonly TextSource[],
   recalled: readonly string[],
@@ -23,8 +23,7 @@ export async function recalledStatements(
   const texts = [...recalled, ...sources.filter((source) => source.recalled).map(({ text }) => text)];
   for (const text of texts)
     for (const unit of unitsOf(text)) {
-      const due = give_way();
-      if (due) await due;
+      await give_way();
       if (known.length >= MAX_STATEMENTS || unit.kind === 'fragment') continue;
       known.push(statementOf(unit.text));
       const said = LABEL.exec(unit.text)?.[1];
@@ -33,7 +32,7 @@ export async function recalledStatements(
   return known;
 }
 
-/** What an answer repeats of what was recalled for it is not learned again. */
+/** Whether a fact repeats a known statement. */
 export function isRecalled(fact: ExtractedFact, known: readonly Statement[]): boolean {
   if (known.length === 0) return false;
   const statement = statementOf(fact.content);
@@ -45,7 +44,7 @@ export function isRecalled(fact: ExtractedFact, known: readonly Statement[]): bo
   );
 }
 
-/** The statements of a text that stood in a window, sentence by sentence: `isRecalled` tells whether a fact is among them. */
+/** The statements of a text, for `isRecalled`. */
 export const statementsIn = (text: string): Statement[] =>
   [...unitsOf(text)]
     .filter(({ kind }) => kind !== 'fragment')
@@ -54,7 +53,7 @@ export const statementsIn = (text: string): Statement[] =>
 
 const MEMORY = /<(memory|memories|context|recalled|retrieved|documents?|background)\b[^<>]{0,200}>/gi;
 
-/** The text without what was put into it from memory, by the marks that such texts have. */
+/** The text without elements such as `<memory>`. */
 export function withoutMemory(text: string): string {
   const kept: string[] = [];
   const unclosed = new Set<string>();
@@ -62,7 +61,7 @@ export function withoutMemory(text: string): string {
   for (const { 0: mark, 1: name, index } of text.matchAll(MEMORY)) {
     const closing = `</${name!.toLowerCase()}>`;
     if (index < from || unclosed.has(closing)) continue;
-    // Not in the text in lower case, which may be longer.
+    // A lower-case copy of the text could have other indexes.
     const end = new RegExp(closing, 'gi');
     end.lastIndex = index + mark.length;
     if (!end.test(text)) {

@@ -14,6 +14,7 @@ import {
   summarizeInput,
 } from './model.js';
 
+const readOnly = { method: 'GET', access: 'read', event: null } as const;
 const byId = { policy_id: uuid };
 const A_POLICY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a60';
 const A_TRAJECTORY = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -34,18 +35,16 @@ export const summarization_policies = {
     example: { trajectory_id: A_TRAJECTORY, trigger: { type: 'DosageThreshold', percent: 80 } },
   }),
   get: operation({
-    method: 'GET',
+    ...readOnly,
     path: '/api/v1/summarization-policies/{policy_id}',
     input: z.strictObject(byId),
     output: summarizationPolicy,
-    access: 'read',
     touches: [reads('Turn', 'policy_id')],
-    event: null,
     summary: 'Read one policy.',
     example: { policy_id: A_POLICY },
   }),
   list: operation({
-    method: 'GET',
+    ...readOnly,
     path: '/api/v1/summarization-policies',
     input: z.strictObject({
       trajectory_id: uuid.optional().describe('Policies of this trajectory and its scopes'),
@@ -53,9 +52,7 @@ export const summarization_policies = {
       ...pageInput,
     }),
     output: z.object({ summarization_policies: z.array(summarizationPolicy), ...pageOutput }),
-    access: 'read',
     touches: [reads('Turn', 'listed')],
-    event: null,
     summary: 'List policies, ordered by id.',
     example: {},
   }),
@@ -86,18 +83,16 @@ export const summarization_policies = {
 
 export const jobs = {
   get: operation({
-    method: 'GET',
+    ...readOnly,
     path: '/api/v1/jobs/{job_id}',
     input: z.strictObject({ job_id: uuid }),
     output: job,
-    access: 'read',
     touches: [reads('Turn', 'job_id')],
-    event: null,
     summary: 'Read one job: state, results and cost.',
     example: { job_id: A_JOB },
   }),
   list: operation({
-    method: 'GET',
+    ...readOnly,
     path: '/api/v1/jobs',
     input: z.strictObject({
       scope_id: uuid.optional(),
@@ -106,9 +101,7 @@ export const jobs = {
       ...pageInput,
     }),
     output: z.object({ jobs: z.array(job), ...pageOutput }),
-    access: 'read',
     touches: [reads('Turn', 'listed')],
-    event: null,
     summary: 'List summarising and extracting jobs, ordered by id.',
     example: {},
   }),
@@ -143,13 +136,11 @@ export const scopeJobs = {
 /** In the group artifacts. */
 export const artifactSources = {
   expand: operation({
-    method: 'GET',
+    ...readOnly,
     path: '/api/v1/artifacts/{artifact_id}/sources',
     input: z.strictObject({ artifact_id: uuid, ...expandInput }),
     output: expanded,
-    access: 'read',
     touches: [reads('Artifact', 'artifact_id'), reads('Turn', 'named')],
-    event: null,
     summary: 'Read the sources of an artifact, while they exist.',
     example: { artifact_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5e' },
   }),
@@ -158,13 +149,11 @@ export const artifactSources = {
 /** In the group notes. */
 export const noteSources = {
   expand: operation({
-    method: 'GET',
+    ...readOnly,
     path: '/api/v1/notes/{note_id}/sources',
     input: z.strictObject({ note_id: uuid, ...expandInput }),
     output: expanded,
-    access: 'read',
     touches: [reads('Note', 'note_id'), reads('Turn', 'named')],
-    event: null,
     summary: 'Read the sources of a note, while they exist.',
     example: { note_id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5f' },
   }),

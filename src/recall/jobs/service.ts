@@ -85,14 +85,7 @@ async function lockClaimed(tx: Tx, { job, token }: Claim): Promise<JobRow | unde
   return lease?.token === token ? current : undefined;
 }
 
-const taskOf = ({ job_id, policy_id, trigger_type, trajectory_id, scope_id, settings }: JobRow): Task => ({
-  job_id,
-  policy_id,
-  trigger_type,
-  trajectory_id,
-  scope_id,
-  settings: JSON.parse(settings) as JobSettings,
-});
+const taskOf = (job: JobRow): Task => ({ ...job, settings: JSON.parse(job.settings) as JobSettings });
 
 /** Calls the providers and prepares the write. */
 export function prepareTask(call: Call, action: JobRow['action'], task: Task, attempt: Attempt): Promise<PreparedTask> {

@@ -31,7 +31,7 @@ const causeOf = (...parts: readonly [policy_id: string, action: string, subject:
 /** Inserts the job of a firing and returns its id, unless there is one already. */
 async function fire(work: Work, firing: Firing): Promise<string | undefined> {
   const { policy, action, place, subject, pinned_until = null } = firing;
-  const { source_level, target_level, max_sources, max_tokens, attached } = policy;
+  const { source_level, target_level, max_sources, max_tokens, attached: within } = policy;
   const job: NewJob = {
     job_id: newId(),
     cause: causeOf(policy.policy_id, action, subject, firing.crossing),
@@ -40,14 +40,7 @@ async function fire(work: Work, firing: Firing): Promise<string | undefined> {
     trigger_type: policy.trigger_type,
     trajectory_id: place.trajectory_id,
     scope_id: place.scope_id,
-    settings: {
-      source_level,
-      target_level,
-      max_sources,
-      max_tokens,
-      create_edges: policy.create_edges === 1,
-      within: attached,
-    },
+    settings: { source_level, target_level, max_sources, max_tokens, create_edges: policy.create_edges === 1, within },
     state: 'waiting',
     attempts: 0,
     pins: pinned_until === null || place.scope_id === null ? null : scopeHolder(place.scope_id),

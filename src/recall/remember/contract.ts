@@ -1,4 +1,4 @@
-/** Memory in two calls: keep this, and what is known about that. */
+/** Operations remember and recall: memory in two calls. */
 import { z } from 'zod';
 import { makes, operation, readsAnything, ttl, where } from '../../engine/contract.js';
 import { instant, jsonObject, text, uuid } from '../../kernel/contract.js';
@@ -7,21 +7,21 @@ import { excerpt, foundEntity, MAX_QUERY, searchInput, wantedType } from '../sea
 import { passagesAsText } from './passages.js';
 
 const rememberInput = z.strictObject({
-  text: text(1_000_000, 1).describe('What to keep, in plain words'),
+  text: text(1_000_000, 1).describe('What to remember, in plain words'),
   as: z
     .enum(['note', 'turn'])
     .optional()
-    .describe('A note outlives its task; a turn goes with its scope. A note, unless given'),
-  type: text(100, 1).optional().describe('The note_type: Fact unless given'),
-  title: text(500, 1).optional().describe('Of a note; its first words unless given'),
+    .describe('A note outlives its task, a turn ends with its scope; default: note'),
+  type: text(100, 1).optional().describe('The note_type; default: Fact'),
+  title: text(500, 1).optional().describe('Of a note; default: its first sentence'),
   tags: z.array(text(200, 1)).max(32).optional(),
   speaker: text(200, 1).optional().describe('Who said it'),
-  role: turnRole.optional().describe('Of a turn; User unless given'),
+  role: turnRole.optional().describe('Of a turn; default: User'),
   occurred_at: text(100, 1)
     .optional()
-    .describe('When it happened, such as 2026-01-31, 8 May 2023 or 2026-01-31T12:00:00Z; now unless given'),
-  trajectory_id: uuid.optional().describe('The task it belongs to; one called memory unless given'),
-  scope_id: uuid.optional().describe('Of a turn: the scope it belongs to; one called memory unless given'),
+    .describe('When it happened, such as 2026-01-31, 8 May 2023 or 2026-01-31T12:00:00Z; default: now'),
+  trajectory_id: uuid.optional().describe('The task it belongs to; default: one called memory'),
+  scope_id: uuid.optional().describe('Of a turn: the scope it belongs to; default: one called memory'),
   ttl: ttl.optional().describe('Of a note'),
   metadata: jsonObject.optional(),
 });
@@ -42,7 +42,7 @@ const recallInput = z.strictObject({
   ...searchInput,
   query: text(MAX_QUERY, 1).describe('What you want to know, in plain words'),
   entity_types: z.array(wantedType).min(1).max(6).optional().describe('Default: Turn, Artifact, Note and Card'),
-  max_tokens: z.int().min(1).max(1_000_000).optional().describe('Of all texts together'),
+  max_tokens: z.int().min(1).max(1_000_000).optional().describe('Upper limit of all texts together'),
 });
 
 const passage = z
@@ -51,9 +51,7 @@ const passage = z
     ...excerpt,
     text: z.string(),
     token_count: z.int(),
-    same_as: z
-      .array(z.string())
-      .describe('Ids of other notes or artifacts that say the same of the same; a hundred at most'),
+    same_as: z.array(z.string()).describe('Ids of duplicate notes or artifacts, at most 100'),
   })
   .meta({ id: 'Passage' });
 
@@ -70,7 +68,7 @@ export const memory = {
     ],
     event: 'cairn.note.created, or cairn.turn.added',
     status: 201,
-    summary: 'Keep something: a note, or a turn, found again by what it says.',
+    summary: 'Remember a text as a note or a turn, to be found by its content.',
     mcp: {
       tool: 'remember',
       use:
@@ -87,18 +85,18 @@ export const memory = {
     output: z.object({
       passages: z.array(passage),
       token_count: z.int().describe('Of all texts together'),
-      left_out: z.int().describe('How many of this page did not fit into max_tokens'),
-      next_cursor: z.string().nullable().describe('Where to go on; null at the end'),
+      left_out: z.int().describe('How many passages of this page did not fit into max_tokens'),
+      next_cursor: z.string().nullable().describe('Cursor of the next page; null at the end'),
     }),
     access: 'read',
     touches: readsAnything,
     event: null,
-    summary: 'What is known about something: the best passages first, whole, with the reasons.',
+    summary: 'Recall what is known about something: whole passages, best first, with the reasons.',
     mcp: {
       tool: 'recall',
       use:
         'Use it before you answer what may rest on earlier work, decisions or preferences. Ask in plain words, as ' +
-        'you would ask a colleague. Up to 8,000 tokens of passages unless max_tokens says otherwise.',
+        'you would ask a colleague. max_tokens limits the passages; default: 8,000.',
       unless_given: { max_tokens: 8000 },
       text: passagesAsText,
     },

@@ -1,7 +1,6 @@
-/** Passages in words: what was found, where it comes from, and why. For people in a terminal and for models alike. */
+/** Passages as text, for terminals and models: content, source and reasons. */
 
-/** What is told of one. */
-export interface Passage {
+interface Passage {
   readonly text: string;
   readonly entity_type: string;
   readonly id: string;
@@ -12,15 +11,18 @@ export interface Passage {
   readonly matched: readonly string[];
   readonly nearby: readonly string[];
   readonly boosts: readonly { readonly name: string; readonly factor: number }[];
-  readonly related: readonly Related[];
+  readonly related: readonly {
+    readonly edge_type: string;
+    readonly direction: 'to' | 'from';
+    readonly entity_type: string;
+    readonly id: string;
+    readonly snippet: string;
+  }[];
 }
 
-interface Related {
-  readonly edge_type: string;
-  readonly direction: 'to' | 'from';
-  readonly entity_type: string;
-  readonly id: string;
-  readonly snippet: string;
+interface Recalled {
+  readonly passages: readonly Passage[];
+  readonly left_out: number;
 }
 
 const figure = (value: number): string => String(Number(value.toPrecision(3)));
@@ -42,36 +44,27 @@ export function reasonOf({ score, matched, nearby, boosts }: Passage): string {
   return `score ${figure(score)}: ${reasons.join('; ')}`;
 }
 
-const VERBS: Readonly<Record<string, Readonly<Record<Related['direction'], string>>>> = {
+const VERBS: Readonly<Record<string, { readonly to: string; readonly from: string }>> = {
   Supports: { to: 'supports', from: 'is supported by' },
   Contradicts: { to: 'contradicts', from: 'is contradicted by' },
 };
 
-/** Such as `is contradicted by note "Anna drinks coffee."`: whoever reads the passage alone would be misled. */
+/** Such as `is contradicted by note "Anna drinks coffee."`: the passage alone could mislead. */
 export const relationsOf = ({ related }: Passage): string[] =>
   related.map(({ edge_type, direction, entity_type, id, snippet }) => {
     const verb = VERBS[edge_type]?.[direction] ?? `${edge_type} ${direction}`;
     return `${verb} ${entity_type.toLowerCase()} "${snippet.replace(/\s+/g, ' ')}", id ${id}`;
   });
 
-/** What a recall answered with, as far as it is told in words. */
-export interface Recalled {
-  readonly passages: readonly Passage[];
-  readonly left_out: number;
-}
-
-/** What is said where there are no passages, or not all: that nothing was found would be wrong where it was too long. */
+/** A remark if passages were left out, or none was found: one that was too long is not one that was not found. */
 export function remarkOn({ passages, left_out }: Recalled): string | undefined {
   const isNone = passages.length === 0;
-  if (left_out > 0) {
-    const what = `${left_out} ${isNone ? '' : 'more '}passage${left_out === 1 ? '' : 's'}`;
-    return `${what} did not fit into max_tokens.`;
-  }
-  return isNone ? 'Nothing was found.' : undefined;
+  if (left_out === 0) return isNone ? 'Nothing was found.' : undefined;
+  return `${left_out} ${isNone ? '' : 'more '}passage${left_out === 1 ? '' : 's'} did not fit into max_tokens.`;
 }
 
 export function passagesAsText(recalled: Recalled): string {
-  const told = recalled.passages.map((one, i) =>
+  const texts = recalled.passages.map((one, i) =>
     [
       `${i + 1}. ${one.text}`,
       `(${sourceOf(one)}, id ${one.id}; ${reasonOf(one)})`,
@@ -79,5 +72,5 @@ export function passagesAsText(recalled: Recalled): string {
     ].join('\n   '),
   );
   const remark = remarkOn(recalled);
-  return [...told, ...(remark === undefined ? [] : [remark])].join('\n');
+  return [...texts, ...(remark === undefined ? [] : [remark])].join('\n');
 }

@@ -1,4 +1,4 @@
-/** Use cases of remembering and recalling: a note or turn in a place of its own, and a search that answers whole. */
+/** Use cases of remember and recall: a note or turn, by default in the default place, and a search for whole texts. */
 import type { In, Out } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
@@ -12,8 +12,8 @@ import { defaultScope, defaultTrajectory, refuseCommonGround } from './default-p
 const FACT = 'Fact';
 const TITLE_LENGTH = 80;
 
-/** The first sentence, or as much of it as a title holds. */
-export function titleOf(text: string): string {
+/** The first sentence, cut to the length of a title. */
+function titleOf(text: string): string {
   const line = text
     .trim()
     .split(/\n|(?<=[.!?。！？])\s/, 1)[0]!
@@ -34,28 +34,24 @@ export async function remember(call: Call, input: In<'memory.remember'>): Promis
   return input.as === 'turn' ? rememberTurn(call, input, metadata) : rememberNote(call, input, metadata);
 }
 
-/** Before anything is made for it. */
+/** Runs before the default place is created. */
 function checkInput(input: In<'memory.remember'>): void {
   refuseMixed(input);
   const { text, type = FACT, ttl, occurred_at } = input;
-  // Nothing but spaces, and what shows even less.
-  if (!/[^\s\p{C}\p{Z}]/u.test(text)) throw invalid('text says nothing: give at least a word');
-  if (occurred_at !== undefined && parseDate(occurred_at) === undefined) {
-    throw invalid(
-      `occurred_at "${occurred_at}" is no date that can be read: write it as 2026-01-31 or 2026-01-31T12:00:00Z`,
-    );
-  }
+  // Spaces, control and format characters are blank.
+  if (!/[^\s\p{C}\p{Z}]/u.test(text)) throw invalid('`text` must not be blank');
+  if (occurred_at !== undefined && parseDate(occurred_at) === undefined)
+    throw invalid(`\`occurred_at\` must be a date such as 2026-01-31 or 2026-01-31T12:00:00Z, not "${occurred_at}"`);
   if (ttl !== undefined) notes.checkNote({ type, ttl });
 }
 
-/** A field that says nothing about what is made would be lost without a word. */
+/** Refuses fields of the other kind: they would be lost silently. */
 function refuseMixed(input: In<'memory.remember'>): void {
-  const foreign = input.as === 'turn' ? (['type', 'title', 'ttl'] as const) : (['role', 'scope_id'] as const);
-  for (const name of foreign) {
-    if (input[name] === undefined) continue;
-    const what = input.as === 'turn' ? 'a note' : 'a turn';
-    throw invalid(`${name} is for ${what}: leave it out, or set as`);
-  }
+  const foreign: readonly (keyof typeof input)[] =
+    input.as === 'turn' ? ['type', 'title', 'ttl'] : ['role', 'scope_id'];
+  const field = foreign.find((name) => input[name] !== undefined);
+  const other = input.as === 'turn' ? 'note' : 'turn';
+  if (field !== undefined) throw invalid(`\`${field}\` is for a ${other}: leave it out, or set \`as\` to ${other}`);
 }
 
 async function rememberNote(
@@ -64,7 +60,7 @@ async function rememberNote(
   metadata: JsonObject,
 ): Promise<Out<'memory.remember'>> {
   const trajectory_id = input.trajectory_id ?? (await defaultTrajectory(call));
-  // The place of all is not the caller's choice, so it need not be able to read it.
+  // The caller did not choose the default place, so it need not be able to read it.
   const { acting: _, ...placed } = call;
   const note = await notes.create(input.trajectory_id === undefined ? placed : call, {
     note_type: input.type ?? FACT,
@@ -83,41 +79,35 @@ async function rememberTurn(
   input: In<'memory.remember'>,
   metadata: JsonObject,
 ): Promise<Out<'memory.remember'>> {
-  const query = call.driver.at(call.tenant);
   if (input.scope_id === undefined && input.trajectory_id === undefined) refuseCommonGround(call, 'Turn');
   const scope_id = input.scope_id ?? (await defaultScope(call, input.trajectory_id ?? (await defaultTrajectory(call))));
-  const scope = await findScope(query, scope_id);
+  const scope = await findScope(call.driver.at(call.tenant), scope_id);
   if (scope && input.trajectory_id !== undefined && scope.trajectory_id !== input.trajectory_id)
     throw invalid(`scope ${scope_id} is not in trajectory ${input.trajectory_id}`);
   const turn = await addTurn(call, { scope_id, role: input.role ?? 'User', content: input.text, metadata });
   const { turn_id: id, token_count, created_at } = turn;
-  const trajectory_id = scope!.trajectory_id;
+  const { trajectory_id } = scope!;
   return { entity_type: 'Turn', id, name: null, trajectory_id, scope_id, token_count, created_at };
 }
 
-const RECALLED = ['Turn', 'Artifact', 'Note', 'Card'] as const;
-
 export async function recall(call: Call, input: In<'memory.recall'>): Promise<Out<'memory.recall'>> {
-  const { max_tokens = Number.POSITIVE_INFINITY, ...asked } = input;
+  const { max_tokens = Number.POSITIVE_INFINITY, entity_types = ['Turn', 'Artifact', 'Note', 'Card'], ...rest } = input;
   void loadTokenizer();
-  const entity_types = asked.entity_types ?? [...RECALLED];
-  const found = await find(call, { ...asked, entity_types }, 'text', true);
+  const found = await find(call, { ...rest, entity_types }, 'text', true);
   const passages: Out<'memory.recall'>['passages'] = [];
   let total = 0;
   for (const hit of found.hits) {
     const token_count = await countTokens(hit.text!);
-    // A later one may be short enough.
+    // A later passage may be short enough.
     if (total + token_count > max_tokens) continue;
     total += token_count;
     const { snippet, highlights, same_as } = hit;
-    const told = { snippet, highlights, text: hit.text!, token_count, same_as: [...same_as] };
-    passages.push({ ...describeHit(hit), ...told });
+    const excerpt = { snippet, highlights, text: hit.text!, token_count, same_as: [...same_as] };
+    passages.push({ ...describeHit(hit), ...excerpt });
   }
   const memories = passages.filter(({ entity_type }) => entity_type === 'Note' || entity_type === 'Artifact');
-  accessCounts.of(call).touch(
-    call.tenant,
-    memories.map(({ id }) => id),
-  );
+  const ids = memories.map(({ id }) => id);
+  accessCounts.of(call).touch(call.tenant, ids);
   const left_out = found.hits.length - passages.length;
   return { passages, token_count: total, left_out, next_cursor: found.next_cursor };
 }

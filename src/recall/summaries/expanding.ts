@@ -1,15 +1,14 @@
-/** Expanding a summary, a principle or a fact to what it was made from, while that exists. */
-import type { z } from 'zod';
+/** Expands a summary, principle or fact to its sources, while they exist. */
 import type { Query } from '../../driver/index.js';
+import type { In } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
-import { CairnError, toIso } from '../../kernel/index.js';
-import { artifactNoun, erased, linksOf, type Memory, type Noun, noteNoun, notFound } from '../../memory/index.js';
+import { CairnError, notFound, toIso } from '../../kernel/index.js';
+import { erased, linksOf } from '../../memory/index.js';
 import { type EntityRef, findMemory, lives, scopesReached, type VersionRow } from '../../memory/sql.js';
 import { currentMemories } from '../extraction/fact-keys.js';
 import { isReached } from '../extraction/known-facts.js';
-import type { artifactSources, noteSources } from '../jobs/contract.js';
 import type { Expanded } from '../jobs/model.js';
 import { findJob, resultOf, sourcesOf } from '../jobs/store.js';
 import { readableTurns } from './sources-store.js';
@@ -18,13 +17,12 @@ type Source = Expanded['sources'][number];
 
 const EXPANDED = ['Turn', 'Artifact', 'Note'];
 
-/** What its edges say; where there are none, what the job that made it kept of it. */
-async function refsOf(query: Query, row: VersionRow): Promise<EntityRef[]> {
-  const { memory_id } = row;
+/** The sources by its edges; without edges, those that its job recorded. */
+async function refsOf(query: Query, { memory_id, metadata }: VersionRow): Promise<EntityRef[]> {
   const links = await linksOf(query, [memory_id], ['SynthesizedFrom', 'DerivedFrom']);
   const linked = links.filter(({ of_position, entity_type }) => of_position === 1 && EXPANDED.includes(entity_type));
   if (linked.length > 0) return linked.map(({ entity_type, entity_id }) => ({ entity_type, entity_id }));
-  const { job_id } = JSON.parse(row.metadata ?? '{}') as { job_id?: unknown };
+  const { job_id } = JSON.parse(metadata ?? '{}') as { job_id?: unknown };
   const job = typeof job_id === 'string' ? await findJob(query, job_id) : undefined;
   return job && resultOf(job).made.some(({ id }) => id === memory_id) ? sourcesOf(job) : [];
 }
@@ -41,10 +39,8 @@ const memorySource = (row: VersionRow): Source => ({
 });
 
 function refuseBeyond(what: string): never {
-  throw new CairnError('FORBIDDEN', `it was made from ${what} that this agent may not read`, {
-    rule: 'memory_access',
-    need: 'read',
-  });
+  const details = { rule: 'memory_access', need: 'read' };
+  throw new CairnError('FORBIDDEN', `its sources include ${what} that this agent may not read`, details);
 }
 
 async function turnSources(call: Call, query: Query, ids: readonly string[]): Promise<Source[]> {
@@ -55,16 +51,9 @@ async function turnSources(call: Call, query: Query, ids: readonly string[]): Pr
     const reached = await scopesReached(query, scope_ids, reach);
     if (scope_ids.some((id) => !reached.has(id))) refuseBeyond('turns');
   }
-  return turns.map((turn) => ({
-    entity_type: 'Turn',
-    id: turn.turn_id,
-    name: null,
-    content: turn.content,
-    scope_id: turn.scope_id,
-    sequence: turn.sequence,
-    role: turn.role,
-    created_at: turn.created_at,
-  }));
+  return turns.map(({ turn_id: id, content, scope_id, sequence, role, created_at }) => {
+    return { entity_type: 'Turn', id, name: null, content, scope_id, sequence, role, created_at };
+  });
 }
 
 async function memorySources(call: Call, query: Query, ids: readonly string[]): Promise<Source[]> {
@@ -73,46 +62,39 @@ async function memorySources(call: Call, query: Query, ids: readonly string[]): 
   return rows.map(memorySource);
 }
 
-async function expand<M extends Memory>(
-  call: Call,
-  noun: Noun<M>,
-  memory_id: string,
-  left: boolean | undefined,
-): Promise<Expanded> {
+function expand(call: Call, kind: VersionRow['kind'], memory_id: string, left: boolean | undefined): Promise<Expanded> {
   return call.driver.snapshot(call.tenant, async (query) => {
     const row = await findMemory(query, memory_id);
-    if (!row || row.kind !== noun.kind) throw notFound(call, noun, memory_id);
-    if (!lives(row, call.driver.now())) throw erased(noun.kind, memory_id);
+    if (row?.kind !== kind) throw notFound(call, kind, memory_id);
+    if (!lives(row, call.driver.now())) throw erased(kind, memory_id);
     const refs = await refsOf(query, row);
-    const idsOf = (types: readonly string[]) =>
-      refs.filter(({ entity_type }) => types.includes(entity_type)).map(({ entity_id }) => entity_id);
-    const found = new Map(
-      [
-        ...(await turnSources(call, query, idsOf(['Turn']))),
-        ...(await memorySources(call, query, idsOf(['Artifact', 'Note']))),
-      ].map((one) => [one.id, one]),
-    );
+    const turns = refs.filter(({ entity_type }) => entity_type === 'Turn');
+    const memories = refs.filter(({ entity_type }) => entity_type === 'Artifact' || entity_type === 'Note');
+    const sources = [
+      ...(await turnSources(call, query, turns.map(idOf))),
+      ...(await memorySources(call, query, memories.map(idOf))),
+    ];
+    const found = new Map(sources.map((one) => [one.id, one]));
     const gone = refs.filter(({ entity_id }) => !found.has(entity_id));
-    if (gone.length > 0 && !left) throw goneOf(noun.kind, memory_id, gone, found.size);
+    if (gone.length > 0 && !left) throw sourcesGone(`${kind} ${memory_id}`, gone, found.size);
     return { sources: refs.flatMap(({ entity_id }) => found.get(entity_id) ?? []) };
   });
 }
 
-const goneOf = (kind: string, memory_id: string, gone: readonly EntityRef[], left: number): CairnError => {
-  const names = gone.slice(0, 3).map(({ entity_type, entity_id }) => `${entity_type} ${entity_id}`);
+const idOf = ({ entity_id }: EntityRef): string => entity_id;
+
+function sourcesGone(what: string, gone: readonly EntityRef[], left: number): CairnError {
+  const sources = gone.map(({ entity_type, entity_id }) => ({ entity_type, entity_id }));
+  const names = sources.slice(0, 3).map(({ entity_type, entity_id }) => `${entity_type} ${entity_id}`);
   return new CairnError(
     'CONTENT_ERASED',
-    `${gone.length} of the sources of ${kind} ${memory_id} are gone: ${names.join(', ')}; ${left} are left: ask for those with left`,
-    { sources: gone.map(({ entity_type, entity_id }) => ({ entity_type, entity_id })), left },
+    `${gone.length} of the sources of ${what} are gone: ${names.join(', ')}; set \`left\` to read the remaining ${left}`,
+    { sources, left },
   );
-};
+}
 
-export const expandArtifact = (
-  call: Call,
-  { artifact_id, left }: z.output<(typeof artifactSources)['expand']['input']>,
-): Promise<Expanded> => expand(call, artifactNoun, artifact_id, left);
+export const expandArtifact = (call: Call, { artifact_id, left }: In<'artifacts.expand'>): Promise<Expanded> =>
+  expand(call, 'artifact', artifact_id, left);
 
-export const expandNote = (
-  call: Call,
-  { note_id, left }: z.output<(typeof noteSources)['expand']['input']>,
-): Promise<Expanded> => expand(call, noteNoun, note_id, left);
+export const expandNote = (call: Call, { note_id, left }: In<'notes.expand'>): Promise<Expanded> =>
+  expand(call, 'note', note_id, left);

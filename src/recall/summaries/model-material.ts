@@ -1,21 +1,17 @@
-/** Sources as a model gets them: each marked with a short id, so that it can name them, and as nothing but material. */
+/** Sources as model input: each in an element with a short id to cite, marked as material and not as instructions. */
 import { parseDate } from '../../text/index.js';
 import { defused } from '../windows/contained.js';
 import { roleOf, type TextSource } from './sources.js';
 
 export interface MarkedSource {
-  /** s1, s2 and so on: shorter than an id, and not so easily mistaken. */
+  /** s1, s2 and so on: shorter than an id, and harder to get wrong. */
   readonly mark: string;
   readonly source: TextSource;
   readonly text: string;
 }
 
-export function markedSources(sources: readonly TextSource[]): MarkedSource[] {
-  return sources.map((source, i) => {
-    const mark = `s${i + 1}`;
-    return { mark, source, text: rendered(mark, source) };
-  });
-}
+export const markedSources = (sources: readonly TextSource[]): MarkedSource[] =>
+  sources.map((source, i) => ({ mark: `s${i + 1}`, source, text: rendered(`s${i + 1}`, source) }));
 
 function rendered(mark: string, source: TextSource): string {
   const at = parseDate(source.occurred_at);
@@ -25,7 +21,7 @@ function rendered(mark: string, source: TextSource): string {
     ['date', at === undefined ? '' : new Date(at).toISOString().slice(0, 10)],
   ].filter(([, value]) => value !== '');
   const head = attributes.map(([name, value]) => `${name}="${value!.replace(/["<>\n\r]/g, ' ')}"`).join(' ');
-  // A text must not end its own element and go on as if it were an instruction.
+  // A text must not close its own element and continue as an instruction.
   const text = defused(source.text).replace(/<(?=\/?source\b)/gi, '‹');
   return `<source ${head}>\n${text}\n</source>`;
 }

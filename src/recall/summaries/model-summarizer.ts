@@ -1,4 +1,4 @@
-/** Summarises by a model endpoint. */
+/** Summarises with a model endpoint. */
 import { givingWay } from '../../kernel/index.js';
 import { ModelEndpoint, type ModelSettings, modelFailure } from '../../providers/index.js';
 import { countTokens, unitsOf } from '../../text/index.js';
@@ -21,7 +21,7 @@ export function modelSummarizer(settings: ModelSettings): Summarizer {
         {
           instructions: `${TASKS[level]} ${MATERIAL_RULES} Answer with the text alone, without a heading, in at most ${Math.floor(max_tokens * 0.7)} words.`,
           material: await materialOf(request, settings.max_input_tokens, signal),
-          // Its tokens are not ours, and thinking takes some as well.
+          // The model counts tokens differently, and reasoning takes some.
           max_output_tokens: Math.ceil(max_tokens * 1.5) + 200,
           read: (answer) => fitted(answer, max_tokens),
         },
@@ -32,7 +32,7 @@ export function modelSummarizer(settings: ModelSettings): Summarizer {
   };
 }
 
-/** What is too much for one question is first brought down to its most telling sentences. */
+/** Sources that exceed the input limit are reduced to an extractive summary first. */
 async function materialOf({ sources }: SummaryRequest, max_tokens: number, signal?: AbortSignal): Promise<string> {
   const all = markedSources(sources)
     .map(({ text }) => text)
@@ -42,7 +42,7 @@ async function materialOf({ sources }: SummaryRequest, max_tokens: number, signa
   return `<source>\n${text}\n</source>`;
 }
 
-/** As many whole sentences as the budget holds. */
+/** The whole sentences of an answer that fit. */
 async function fitted(answer: string, max_tokens: number): Promise<string> {
   if (!/\p{L}/u.test(answer)) throw modelFailure('nonsense', 'answered with no text');
   if ((await countTokens(answer)) <= max_tokens) return answer;
@@ -51,7 +51,7 @@ async function fitted(answer: string, max_tokens: number): Promise<string> {
   for (const { text } of unitsOf(answer)) {
     const last = text.split('\n').at(-1)!;
     const at = answer.indexOf(last, end);
-    // What was joined from several lines is not found as it stands: the cut is then made at the one before.
+    // A unit joined from several lines is not found verbatim: the cut is then at the one before.
     if (at < 0) continue;
     end = at + last.length;
     const longer = answer.slice(0, end);

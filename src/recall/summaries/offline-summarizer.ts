@@ -11,25 +11,21 @@ export const offlineSummarizer: Summarizer = {
   async summarize(request, { signal } = {}) {
     const started = performance.now();
     signal?.throwIfAborted();
-    const made = request.level === 'L2' ? await principles(request, signal) : await sentencesOf(request, signal);
-    return { ...made, cost: offlineCost(started) };
+    const give_way = givingWay(signal);
+    const { sources, max_tokens } = request;
+    const { text, source_ids } =
+      request.level === 'L2'
+        ? await principles(request, await recurringStatements(sources, { give_way }))
+        : await extractiveSummary(sources, { max_tokens, count: countTokens, give_way });
+    return { text, source_ids, cost: offlineCost(started) };
   },
 };
 
-type Made = Pick<Summary, 'text' | 'source_ids'>;
-
-async function sentencesOf({ sources, max_tokens }: SummaryRequest, signal?: AbortSignal): Promise<Made> {
-  const { text, source_ids } = await extractiveSummary(sources, {
-    max_tokens,
-    count: countTokens,
-    give_way: givingWay(signal),
-  });
-  return { text, source_ids };
-}
-
-/** What recurs, the most widespread first, as many as fit. */
-async function principles({ sources, max_tokens }: SummaryRequest, signal?: AbortSignal): Promise<Made> {
-  const recurring = await recurringStatements(sources, { give_way: givingWay(signal) });
+/** As many recurring statements as fit, the most widespread first. */
+async function principles(
+  { sources, max_tokens }: SummaryRequest,
+  recurring: Awaited<ReturnType<typeof recurringStatements>>,
+): Promise<Pick<Summary, 'text' | 'source_ids'>> {
   let text = '';
   const cited = new Set<string>();
   for (const { text: statement, source_ids } of recurring) {

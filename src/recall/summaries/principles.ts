@@ -55,6 +55,8 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
   const owners = new Set(cited.map((row) => row.agent_id));
   const common = owners.size === 1 ? cited[0]!.agent_id : null;
   const agent_id = call.caller.agent_id === null ? common : (task.agent_id ?? null);
+  const summary_of = { summaries: refs.length, trajectories: trajectory_ids.length };
+  const metadata = { summary_of, ...howMade(task, summary) };
   let allLocked = false;
   return {
     bytes,
@@ -68,16 +70,7 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
         throw new SourcesChanged('the summaries have changed meanwhile');
       const note = await createPersistent({ ...work, call }, noteNoun, {
         agent_id,
-        fields: {
-          type: 'Insight',
-          name,
-          abstraction_level: 'L2',
-          provenance: inferred(null, null),
-          metadata: {
-            summary_of: { summaries: refs.length, trajectories: trajectory_ids.length },
-            ...howMade(task, summary),
-          },
-        },
+        fields: { type: 'Insight', name, abstraction_level: 'L2', provenance: inferred(null, null), metadata },
         prepared,
         place: async (_work, entity_id) => ({
           trajectory_id: null,

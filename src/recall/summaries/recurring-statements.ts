@@ -1,65 +1,59 @@
-/** What several trajectories have in common: statements that recur in two or more of them. Nothing, when nothing does. */
+/** Statements that recur in two or more trajectories, and that none denies. */
 import type { GiveWay } from '../../kernel/index.js';
 import { unitsOf } from '../../text/index.js';
-import { matterOf, sayingOf } from '../extraction/english/normalized-statement.js';
+import { normalizedStatement, withoutNegation } from '../extraction/english/normalized-statement.js';
 import { statementOf } from '../extraction/english/statements.js';
 import type { TextSource } from './sources.js';
 
-export interface RecurringStatement {
-  /** The wording that is used most, and of several the shortest. */
+interface RecurringStatement {
+  /** The most frequent wording, of several the shortest. */
   readonly text: string;
   readonly source_ids: readonly string[];
   readonly trajectory_ids: readonly string[];
 }
 
-export interface RecurrenceSettings {
-  readonly give_way: GiveWay;
-}
-
-/** Fewer stems recur by chance. */
+/** Statements with fewer stems recur by chance. */
 const MIN_STEMS = 3;
 const MAX_LENGTH = 400;
 
-interface Said {
+interface Occurrence {
   readonly text: string;
   readonly source_id: string;
   readonly trajectory_id: string;
 }
 
-/** What says the same. */
+/** Occurrences of the same normalized statement. */
 interface Group {
-  readonly said: Said[];
-  /** All of the same matter. */
-  readonly sayings: ReadonlySet<string>;
+  readonly occurrences: Occurrence[];
+  /** All statements with these words, denials included. */
+  readonly variants: ReadonlySet<string>;
 }
 
 export async function recurringStatements(
   sources: readonly TextSource[],
-  { give_way }: RecurrenceSettings,
+  { give_way }: { readonly give_way: GiveWay },
 ): Promise<RecurringStatement[]> {
   const groups = new Map<string, Group>();
-  /** By the matter, in any case: of more than one saying of it, some are contrary to others. */
-  const matters = new Map<string, Set<string>>();
-  for await (const [saying, said] of statementsOf(sources, give_way)) {
-    const group = groups.get(saying);
+  const variantsByWords = new Map<string, Set<string>>();
+  for await (const [statement, occurrence] of statementsOf(sources, give_way)) {
+    const group = groups.get(statement);
     if (group) {
-      group.said.push(said);
+      group.occurrences.push(occurrence);
       continue;
     }
-    const matter = matterOf(saying);
-    const sayings = matters.get(matter) ?? new Set();
-    matters.set(matter, sayings.add(saying.toLowerCase()));
-    groups.set(saying, { said: [said], sayings });
+    const words = withoutNegation(statement);
+    const variants = variantsByWords.get(words) ?? new Set();
+    variantsByWords.set(words, variants.add(statement.toLowerCase()));
+    groups.set(statement, { occurrences: [occurrence], variants });
   }
   const recurring: RecurringStatement[] = [];
-  for (const { said, sayings } of groups.values()) {
-    const due = give_way();
-    if (due) await due;
-    const trajectory_ids = [...new Set(said.map(({ trajectory_id }) => trajectory_id))];
-    // What is also denied holds across nothing.
-    if (trajectory_ids.length < 2 || sayings.size > 1) continue;
-    const source_ids = [...new Set(said.map(({ source_id }) => source_id))];
-    recurring.push({ text: wordingOf(said), source_ids, trajectory_ids });
+  for (const { occurrences, variants } of groups.values()) {
+    await give_way();
+    const trajectory_ids = [...new Set(occurrences.map(({ trajectory_id }) => trajectory_id))];
+    // A second variant is a denial.
+    if (trajectory_ids.length < 2 || variants.size > 1) continue;
+    const source_ids = [...new Set(occurrences.map(({ source_id }) => source_id))];
+    recurring.push({ text: commonWording(occurrences), source_ids, trajectory_ids });
   }
   return recurring.sort((a, b) => b.trajectory_ids.length - a.trajectory_ids.length);
 }
@@ -67,50 +61,37 @@ export async function recurringStatements(
 async function* statementsOf(
   sources: readonly TextSource[],
   give_way: GiveWay,
-): AsyncGenerator<[saying: string, Said]> {
+): AsyncGenerator<[statement: string, Occurrence]> {
   for (const { id: source_id, text: whole, trajectory_id } of sources) {
     if (!trajectory_id) continue;
-    // A label is for all that follows it.
-    let label: Label = { day: '', who: '' };
+    // A label holds for all sentences that follow.
+    let [day, who] = ['', ''];
     for (const unit of unitsOf(whole)) {
-      const due = give_way();
-      if (due) await due;
+      await give_way();
       if (unit.kind !== 'sentence') continue;
-      const [found] = LABEL.exec(unit.text)!;
-      label = labelOf(found, label);
-      // Summaries put a semicolon between what has no end of its own.
-      for (const text of unit.text.slice(found.length).split(/;\s+/)) {
+      const label = LABEL.exec(unit.text)!;
+      day = label[1] ?? day;
+      who = label[2] ?? who;
+      // Summaries join sentences without a closing mark by semicolons.
+      for (const text of unit.text.slice(label[0].length).split(/;\s+/)) {
         if (text.length > MAX_LENGTH || /[?？؟]$/.test(text) || statementOf(text).stems.size < MIN_STEMS) continue;
-        yield [`${aboutWhom(text, label, trajectory_id)}${sayingOf(text)}`, { text, source_id, trajectory_id }];
+        // The same words mean something else if another speaker says them, or on another day.
+        const speaker = FIRST_PERSON.test(text) ? `${who}: ` : '';
+        const seenFrom = RELATIVE_DAY.test(text) ? `[${day || trajectory_id}] ` : '';
+        yield [`${seenFrom}${speaker}${normalizedStatement(text)}`, { text, source_id, trajectory_id }];
       }
     }
   }
 }
 
-/** Summaries say when and who; what recurs is what was said. */
+/** The day and speaker that summaries put before a sentence. */
 const LABEL = /^(?:\[(\d{4}-\d{2}-\d{2})\] )?(?:([\p{Lu}][\p{L}\p{M}'.-]*(?: [\p{Lu}][\p{L}\p{M}'.-]*){0,2}): )?/u;
 
-interface Label {
-  readonly day: string;
-  readonly who: string;
-}
-
-function labelOf(found: string, before: Label): Label {
-  const [, day, who] = LABEL.exec(found)!;
-  return { day: day ?? before.day, who: who ?? before.who };
-}
-
 const FIRST_PERSON = /\b(?:I|me|my|mine|myself)\b/;
-const SEEN_FROM_A_DAY =
+const RELATIVE_DAY =
   /\b(?:today|tomorrow|yesterday|tonight|ago|(?:last|next|this) (?:night|morning|afternoon|evening|week|weekend|month|quarter|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day))\b/i;
 
-/** The same words say another thing where another says them, or on another day. */
-function aboutWhom(text: string, { day, who }: Label, trajectory_id: string): string {
-  const speaker = FIRST_PERSON.test(text) ? `${who}: ` : '';
-  return SEEN_FROM_A_DAY.test(text) ? `[${day || trajectory_id}] ${speaker}` : speaker;
-}
-
-function wordingOf(group: readonly Said[]): string {
+function commonWording(group: readonly Occurrence[]): string {
   const counts = new Map<string, number>();
   for (const { text } of group) counts.set(text, (counts.get(text) ?? 0) + 1);
   const [[best]] = [...counts].sort(([a, m], [b, n]) => n - m || a.length - b.length) as [[string, number]];

@@ -86,15 +86,10 @@ async function writeSummary(
   { trajectory_id, scope_id }: { readonly trajectory_id: string; readonly scope_id: string | null },
 ): Promise<Outcome> {
   const { agent_id, name, summary_of, summary, prepared, refs } = draft;
+  const metadata = { summary_of, ...howMade(task, summary) };
   const artifact = await createPersistent(work, artifactNoun, {
     agent_id,
-    fields: {
-      type: 'Summary',
-      name,
-      abstraction_level: 'L1',
-      provenance: inferred(null, null),
-      metadata: { summary_of, ...howMade(task, summary) },
-    },
+    fields: { type: 'Summary', name, abstraction_level: 'L1', provenance: inferred(null, null), metadata },
     prepared,
     place: async (_work, entity_id) => ({
       trajectory_id,

@@ -1,23 +1,23 @@
-/** The seam to what summarises: a model, or the way that needs none. */
+/** The interface of summarizers: a model, the offline one, or the caller's own. */
 import type { CallOptions, ProviderCost } from '../../providers/index.js';
 import type { TextSource } from './sources.js';
 
 export interface SummaryRequest {
-  /** In their order. */
+  /** In order. */
   readonly sources: readonly TextSource[];
-  /** The text never has more, as o200k counts. */
+  /** Upper limit of the text, counted by o200k. */
   readonly max_tokens: number;
-  /** L1 says what the sources say, L2 what holds across their trajectories. L1 unless given. */
+  /** L1: a summary of the sources; L2: what holds across their trajectories; default: L1. */
   readonly level?: 'L1' | 'L2';
 }
 
 export interface Summary {
-  /** Empty when there is nothing to say, or nothing that fits. */
+  /** Empty if there is nothing to say, or nothing fits. */
   readonly text: string;
-  /** What the text rests on, each among the sources and once; with a member of a group the whole group. */
+  /** The sources of the text, each once; with a member of a group the whole group. */
   readonly source_ids: readonly string[];
   readonly cost: ProviderCost;
-  /** Why another than the wanted one made it. */
+  /** Why the fallback was used. */
   readonly fallback_reason?: string;
 }
 

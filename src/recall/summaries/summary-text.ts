@@ -1,4 +1,4 @@
-/** How the sentences of a summary are written down: who said it and when, once for all that follows. */
+/** Renders the sentences of a summary: speaker and day are written once for all sentences that follow. */
 import { parseDate } from '../../text/index.js';
 import type { CandidatePart } from './candidates.js';
 import { roleOf, type TextSource } from './sources.js';
@@ -11,41 +11,31 @@ interface Label {
   readonly who: string;
 }
 
-/** Writes down what was said in these sources. */
-export class SummaryWriter {
-  private readonly sources: readonly TextSource[];
-  private readonly labels = new Map<number, Label>();
+export interface SummaryWriter {
+  /** One sentence rendered alone: at most a token more than what it takes in the whole text. */
+  alone(part: CandidatePart): string;
+  /** The whole text: a new line for each change of speaker, a day where it begins. */
+  text(parts: readonly CandidatePart[]): string;
+}
 
-  constructor(sources: readonly TextSource[]) {
-    this.sources = sources;
-  }
-
-  /** A sentence as it is written where it stands alone: what it takes at most, but for a token or so. */
-  alone(part: CandidatePart): string {
-    const { day, who } = this.label(part.source);
-    return `\n${day}${who}${part.text}`;
-  }
-
-  /** A line for each that speaks, as long as nobody else does; a day is named where it begins. */
-  text(parts: readonly CandidatePart[]): string {
-    const pieces: string[] = [];
-    let last: Label | undefined;
-    for (const part of parts) {
-      const label = this.label(part.source);
-      const newDay = label.day !== (last?.day ?? '');
-      if (newDay || label.who !== last?.who) pieces.push(`${last ? '\n' : ''}${newDay ? label.day : ''}${label.who}`);
-      else pieces.push(between(pieces.at(-1)!));
-      pieces.push(part.text);
-      last = label;
-    }
-    return pieces.join('');
-  }
-
-  private label(at: number): Label {
-    let label = this.labels.get(at);
-    if (label === undefined) this.labels.set(at, (label = labelOf(this.sources[at]!)));
-    return label;
-  }
+export function summaryWriter(sources: readonly TextSource[]): SummaryWriter {
+  const labels = sources.map(labelOf);
+  return {
+    alone: ({ source, text }) => `\n${labels[source]!.day}${labels[source]!.who}${text}`,
+    text: (parts) => {
+      const pieces: string[] = [];
+      let last: Label | undefined;
+      for (const { source, text } of parts) {
+        const label = labels[source]!;
+        const newDay = label.day !== (last?.day ?? '');
+        if (newDay || label.who !== last?.who) pieces.push(`${last ? '\n' : ''}${newDay ? label.day : ''}${label.who}`);
+        else pieces.push(separatorAfter(pieces.at(-1)!));
+        pieces.push(text);
+        last = label;
+      }
+      return pieces.join('');
+    },
+  };
 }
 
 function labelOf(source: TextSource): Label {
@@ -58,9 +48,9 @@ function labelOf(source: TextSource): Label {
   };
 }
 
-/** What is not ended by a sign must not run into the next. */
-function between(before: string): string {
-  const end = before.slice(-1);
+/** A sentence without a closing mark gets a semicolon. */
+function separatorAfter(sentence: string): string {
+  const end = sentence.slice(-1);
   if (/[。！？]/.test(end)) return '';
   return /[\p{STerm}:;,"'”’)\]]/u.test(end) ? ' ' : '; ';
 }

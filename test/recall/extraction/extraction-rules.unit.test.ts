@@ -24,15 +24,20 @@ const sourceOf = ({ text, role = 'user', speaker }: Omit<Labelled, 'keep'>, id =
 const contentsOf = async (text: string, more: Partial<TextSource> = {}): Promise<string[]> =>
   (await extract([{ ...sourceOf({ text }), ...more }])).map(({ content }) => content);
 
+/** Today's score: 147 of 151 facts are found, with one wrong one. A change of the rules may raise these, never lower them. */
+const SCORE = { sentences: 561, precision: 147 / 148, recall: 147 / 151 };
+
 describe('the corpus', () => {
-  it('is extracted with a precision of 0.95 and a recall of 0.9 at least', async () => {
+  it('is extracted with a precision of 0.993 and a recall of 0.973 at least', async () => {
     const found: Labelled[] = [];
     for (const one of corpus) if ((await extract([sourceOf(one)])).length > 0) found.push(one);
-    const junk = found.filter(({ keep }) => !keep).map(({ text }) => text);
     const wanted = corpus.filter(({ keep }) => keep);
-    expect(corpus.length).toBeGreaterThanOrEqual(60);
-    expect((found.length - junk.length) / found.length, junk.join(' | ')).toBeGreaterThanOrEqual(0.95);
-    expect((found.length - junk.length) / wanted.length).toBeGreaterThanOrEqual(0.9);
+    const junk = found.filter(({ keep }) => !keep).map(({ text }) => text);
+    const missed = wanted.filter((one) => !found.includes(one)).map(({ text }) => text);
+    const right = found.length - junk.length;
+    expect(corpus.length).toBeGreaterThanOrEqual(SCORE.sentences);
+    expect(right / found.length, `junk: ${junk.join(' | ')}`).toBeGreaterThanOrEqual(SCORE.precision);
+    expect(right / wanted.length, `missed: ${missed.join(' | ')}`).toBeGreaterThanOrEqual(SCORE.recall);
   });
 });
 

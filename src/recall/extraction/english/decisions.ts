@@ -1,6 +1,6 @@
-/** Rules of extraction: what was decided, and what is always or never to be done. */
+/** Extraction rules: decisions, and conventions ("always", "never"). */
 import { namingSpeaker, ofSpeaker, subjectName } from '../../../text/index.js';
-import { type FactDraft, type FactRule, keyOf, sentenceOf, speakerKey, type Voice } from './drafts.js';
+import { type FactDraft, type FactRule, keyOf, noteOf, sentenceOf, speakerKey, type Voice } from './drafts.js';
 import { standsAlone } from './sentences.js';
 import { isNegated } from './statements.js';
 import { withForWithout } from './wordings.js';
@@ -21,14 +21,14 @@ const NO_LONGER = new RegExp(
 );
 const LETS = new RegExp(`^let's (?:just |all )?(not )?(${CHOOSING}|drop|postpone|name|call|rename) (.+)$`, 'i');
 
-/** "Let's move to the next topic": of the talk itself. */
+/** "Let's move to the next topic" is about the talk itself. */
 const OF_TALK =
   /\b(?:topics?|sections?|questions?|intro|agenda|conversation|a day|opportunity|thread|(?:next|another|other|last|previous) (?:\w+ )?(?:points?|parts?|steps?|pages?|slides?|items?|subjects?|chapters?|things?))\b/i;
-/** "Let's keep going", "let's use some time": no choice of anything. */
+/** "Let's keep going", "let's use some time" choose nothing. */
 const NO_CHOICE =
   /^(?:going|it|on|up|an eye|in touch|moving|talking|working|trying|some time|the time|our time|this|that|these|those|them|one|you|your|him|her|everyone|everything|things)\b/i;
 
-/** A name, a number, or more than one word that says something: not "the flow". */
+/** Has a name, a number, or more than one content word: not "the flow". */
 const isSomething = (rest: string): boolean => /[A-Z`\d]/.test(rest) || keyOf(rest).includes(' ');
 
 /** "Call the service Atlas" gives a name; "call Anna", "call the client Acme Corp tomorrow" is a call by phone. */
@@ -38,20 +38,20 @@ const isNamed = (verb: string, rest: string): boolean => !/^(?:call|name)$/i.tes
 
 const isChoice = (rest: string): boolean => !NO_CHOICE.test(rest) && !OF_TALK.test(rest) && isSomething(rest);
 
-/** What everybody decides all the time. */
+/** Everyday decisions. */
 const TRIVIAL =
   /^(?:wait|see|meet|talk|try|go|stay|leave|disagree|sit|stop|continue|take|give|think|look|come|keep (?:going|at)|move on|hang out|catch up|be|do|get|have|just|start|help|share)\b/i;
 
 const CHOSE =
   /^(?:we|the team)(?:'ve| have)? (?:all |both |finally |now |just |already )*(?:chosen|chose|picked|selected|adopted) ((?:the |an? )?[A-Z`\d].*)$/;
 
-/** "Decision: use gRPC", "we decided: Postgres": what stands behind the colon was decided, however it is said. */
+/** "Decision: use gRPC", "we decided: Postgres". */
 const LABEL = /^(?:(?:the |our )?(?:final )?decision|(?:we(?:'ve| have)? )?(?:decided|agreed)|resolved): (.+)$/i;
-/** Nobody is named who decided it, but those who speak of it. */
+/** Without a subject, the speakers decided it. */
 const IT_WAS = /^it (?:was|has been) (decided|agreed)(?= (?:not to|to|against|on|that) )/i;
 const REASON = /,? (?:because|since|as) .+$/i;
 
-/** Without the reason, where only those who were there know what that speaks of. */
+/** Drops the reason if only that refers to something outside the sentence. */
 function statedDecision(sentence: string): string | undefined {
   const given = sentence
     .replace(/,? (?:instead|then|too|as well|after all)$/i, '')
@@ -59,7 +59,7 @@ function statedDecision(sentence: string): string | undefined {
   return [given, given.replace(REASON, '')].find(standsAlone);
 }
 
-/** Of an assistant only what is said to be decided: what it will use is what it shows next. */
+/** Of an assistant only explicit decisions: "I will use" announces its next example. */
 export const decisions: FactRule = (sentence, voice) => {
   const label = LABEL.exec(sentence);
   if (label) return decisions(label[1]!, voice) ?? (voice.person ? labelled(label[1]!) : undefined);
@@ -68,39 +68,39 @@ export const decisions: FactRule = (sentence, voice) => {
   const decided = DECIDED.exec(given) ?? DECISION_IS.exec(given);
   if (decided) return /^i\b/i.test(given) ? ownDecision(decided, given, voice) : decidedBy(decided, given);
   const chose = CHOSE.exec(given.replace(/^[WT]/, (letter) => letter.toLowerCase()));
-  if (chose) return decision(false, `use ${chose[1]}`, sentenceOf(given), 0.9);
+  if (chose) return decision(false, `use ${chose[1]}`, given, 0.9);
   if (!voice.person) return undefined;
   const wont = WONT.exec(given);
   if (wont && isNamed(wont[1]!, wont[2]!))
-    return decision(true, `${wont[1]} ${wont[2]}`, sentenceOf(`We will not ${wont[1]} ${wont[2]}`), 0.85);
+    return decision(true, `${wont[1]} ${wont[2]}`, `We will not ${wont[1]} ${wont[2]}`, 0.85);
   const ended = NO_LONGER.exec(given);
-  if (ended) return noLonger((ended[1] ?? ended[3])!, (ended[2] ?? ended[4])!);
-  const will = WILL.exec(given);
-  if (will && isChoice(will[3]!) && isNamed(will[2]!, will[3]!))
-    return willDo(will[1] !== undefined, will[2]!, will[3]!);
+  if (ended) return chosen((ended[1] ?? ended[3])!, (ended[2] ?? ended[4])!, true, 'We no longer', 0.85);
+  const [, not, verb, rest] = (WILL.exec(given) ?? []) as (string | undefined)[];
+  if (verb !== undefined) {
+    const auxiliary = /ing\b/i.test(verb) ? 'are' : 'will';
+    return chosen(verb, rest!, not !== undefined, `We ${auxiliary}${not === undefined ? '' : ' not'}`, 0.8);
+  }
   const lets = LETS.exec(given);
-  if (!lets || !isChoice(lets[3]!) || !isNamed(lets[2]!, lets[3]!)) return undefined;
-  const doing = `${lets[2]} ${lets[3]}`;
-  const negated = lets[1] !== undefined;
-  return decision(negated, doing, sentenceOf(`We decided ${negated ? 'not ' : ''}to ${doing}`), 0.75);
+  if (!lets) return undefined;
+  return chosen(lets[2]!, lets[3]!, lets[1] !== undefined, `We decided ${lets[1] === undefined ? '' : 'not '}to`, 0.75);
 };
 
-const noLonger = (verb: string, rest: string): FactDraft | undefined =>
-  isChoice(rest) && isNamed(verb, rest)
-    ? decision(true, `${verb} ${rest}`, sentenceOf(`We no longer ${verb} ${rest}`), 0.85)
-    : undefined;
+function chosen(verb: string, rest: string, negated: boolean, lead: string, confidence: number): FactDraft | undefined {
+  if (!isChoice(rest) || !isNamed(verb, rest)) return undefined;
+  return decision(negated, `${verb} ${rest}`, `${lead} ${verb} ${rest}`, confidence);
+}
 
-const labelled = (said: string): FactDraft | undefined =>
-  standsAlone(said) && isSomething(said)
-    ? decision(isNegated(withForWithout(said)), said, sentenceOf(`Decision: ${said}`), 0.85)
+const labelled = (text: string): FactDraft | undefined =>
+  standsAlone(text) && isSomething(text)
+    ? decision(isNegated(withForWithout(text)), text, `Decision: ${text}`, 0.85)
     : undefined;
 
 const decidedBy = (found: RegExpExecArray, content: string): FactDraft | undefined =>
   TRIVIAL.test(found[2]!) && !/[A-Z`\d]/.test(found[2]!)
     ? undefined
-    : decision(/^(?:not to|against)$/i.test(found[1]!), found[2]!, sentenceOf(content), 0.9);
+    : decision(/^(?:not to|against)$/i.test(found[1]!), found[2]!, content, 0.9);
 
-/** What one has decided for oneself is often what one does today: it counts where it names something. */
+/** A personal decision is often momentary: it counts only if it names something. */
 function ownDecision(found: RegExpExecArray, given: string, voice: Voice): FactDraft | undefined {
   if (!voice.person || !/[A-Z`\d]/.test(found[2]!.replace(/\bI\b/g, ''))) return undefined;
   const rest = given.replace(/^i(?:'ve| have)?/i, '').trim();
@@ -109,30 +109,25 @@ function ownDecision(found: RegExpExecArray, given: string, voice: Voice): FactD
   return draft && { ...draft, subject: speakerKey(voice) };
 }
 
-/** "We are using" and "we're going with" tell of a choice; "we are call…" is no English. */
-function willDo(negated: boolean, verb: string, rest: string): FactDraft | undefined {
-  const going = /ing\b/i.test(verb);
-  const doing = `${verb} ${rest}`;
-  return decision(
-    negated,
-    doing,
-    sentenceOf(going ? `We are ${negated ? 'not ' : ''}${doing}` : `We will ${negated ? 'not ' : ''}${doing}`),
-    0.8,
-  );
-}
-
 const CHOSEN = new RegExp(`^(?:${CHOOSING}) (.+)$`, 'i');
 
 function decision(negated: boolean, doing: string, content: string, confidence: number): FactDraft | undefined {
   const said = doing.trim();
   if (said.split(' ').length < 2 && !negated && !/[A-Z`]/.test(said)) return undefined;
-  const common = { kind: 'artifact', type: 'Decision', content, subject: 'we', negated, confidence } as const;
   const object = CHOSEN.exec(said)?.[1] ?? said;
-  const parts = /^(.+?)(?: (?:instead of|rather than|over) (.+?))?(?: (?:for|as) (.+))?$/i.exec(object)!;
-  const [, what, , purpose] = parts;
-  // With a purpose, another choice for it contradicts this one; without, only the contrary does.
-  const slot = purpose === undefined ? `decision:${keyOf(said)}` : `choice:${keyOf(purpose)}`;
-  return keyOf(what!) === '' ? undefined : { ...common, slot, value: what!.trim() };
+  const [, what, purpose] = /^(.+?)(?: (?:instead of|rather than|over) .+?)?(?: (?:for|as) (.+))?$/i.exec(object)!;
+  if (keyOf(what!) === '') return undefined;
+  return {
+    kind: 'artifact',
+    type: 'Decision',
+    content: sentenceOf(content),
+    subject: 'we',
+    negated,
+    confidence,
+    // Another choice for the same purpose contradicts this one; without a purpose only the opposite does.
+    slot: purpose === undefined ? `decision:${keyOf(said)}` : `choice:${keyOf(purpose)}`,
+    value: what!.trim(),
+  };
 }
 
 const VERBS =
@@ -145,16 +140,16 @@ const FROM_NOW_ON = /,? from now on$|^from now on,? /i;
 const TO_DO = new RegExp(`^(?:please )?((?:${VERBS}) .+)$`, 'i');
 /** "I want you to always cite sources". */
 const WANTED = /^i (?:want|need) you to (?=(?:always|never) )/i;
-/** In an instruction they are whoever is told. */
-const TOLD = /\byour?(?:self)?\b/gi;
-/** Said for the moment, or to be kind. */
+/** In an instruction, "you" is the addressee. */
+const ADDRESSEE = /\byour?(?:self)?\b/gi;
+/** Momentary or polite. */
 const MOMENTARY =
   /\b(?:yet|now|today|right now|for now|at the moment|just|worry|me know|anything|a lot|too much|too many|myself|up on|a thing)\b/i;
 
-export const conventions: FactRule = (all, { person, name }) => {
-  if (!person || !standsAlone(all.replace(TOLD, ''))) return undefined;
+export const conventions: FactRule = (all, voice) => {
+  if (!voice.person || !standsAlone(all.replace(ADDRESSEE, ''))) return undefined;
   const wanted = all.replace(WANTED, '').replace(/^please (?=from now on)/i, '');
-  // Once it is taken off, "now" is this moment.
+  // Removed first: otherwise "now" would make it momentary.
   const sentence = wanted.replace(FROM_NOW_ON, '');
   const for_good = sentence !== wanted;
   const found = ALWAYS.exec(sentence);
@@ -162,20 +157,16 @@ export const conventions: FactRule = (all, { person, name }) => {
   if (doing === undefined || MOMENTARY.test(doing)) return undefined;
   const word = found?.[1]?.toLowerCase() ?? 'always';
   const negated = /never|not|n't/.test(word);
-  // "Don't use tabs" may be meant for this once; "never", "ever" and "from now on" are for good.
+  // "Don't use tabs" may hold only this time; "never", "ever" and "from now on" hold for good.
   const once = !for_good && (word === "don't" || word === 'do not');
   if (once && (/\b(?:my|me)\b/i.test(doing) || !/\b(?:in|to|on|for|with|without|from|as|at) /i.test(doing)))
     return undefined;
-  return {
-    kind: 'note',
-    type: 'Convention',
-    content: sentenceOf(
-      `${negated ? 'Never' : 'Always'} ${namingSpeaker(doing, name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}`,
-    ),
+  const named = namingSpeaker(doing, voice.name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  return noteOf(voice, 'Convention', `${negated ? 'Never' : 'Always'} ${named}`, {
     subject: 'we',
     slot: `always:${keyOf(doing)}`,
     value: doing,
     negated: negated !== isNegated(withForWithout(doing)),
     confidence: once ? 0.7 : 0.85,
-  };
+  });
 };

@@ -1,43 +1,35 @@
-/** What the rules of extraction share: what they are told of a sentence, and what they make of it. */
+/** The form of all extraction rules: their input, their output, and helpers to build it. */
+import type { ExtractedFact } from '../extractor.js';
 import { wordingOf } from './wordings.js';
 
-/** Who says it. */
+/** The speaker of a sentence. */
 export interface Voice {
-  /** As given, where it is the name of somebody. */
+  /** As given, if it is the name of a person. */
   readonly name: string | undefined;
-  /** A person speaks for himself; of an assistant only what was decided and found out counts. */
+  /** People state facts about themselves; of an assistant only decisions and findings count. */
   readonly person: boolean;
-  /** Names that this conversation is known to speak of, in lower case. */
+  /** Names used in this conversation, in lower case. */
   readonly names: ReadonlySet<string>;
   /** When it was said, in ms. */
   readonly said_at: number | undefined;
 }
 
-/** What a rule has found. Without a source, which is known to whoever asked. */
-export interface FactDraft {
-  readonly kind: 'note' | 'artifact';
-  readonly type: string;
-  readonly content: string;
-  readonly subject: string;
-  readonly slot: string;
-  readonly value: string;
-  readonly negated?: boolean;
-  readonly confidence: number;
-  readonly happens_at?: string;
-}
+/** A fact without its source and title. */
+export type FactDraft = Omit<ExtractedFact, 'title' | 'source_ids' | 'negated' | 'language'> &
+  Partial<Pick<ExtractedFact, 'negated'>>;
 
-/** Gets a sentence that is tidied, plain, and without its full stop. */
+/** Takes a plain sentence without its full stop. */
 export type FactRule = (sentence: string, voice: Voice) => FactDraft | undefined;
 
 export const speakerKey = ({ name }: Voice): string => (name ?? 'user').toLowerCase();
 
 /**
- * What a text is about, as a key: its stems, each once, in the order of the alphabet. Before and after, with and without
- * are about the same, so that the one is known as the contrary of the other.
+ * What a text is about, as a key: its stems, each once, sorted. "Before" and "after", "with" and "without" are left out,
+ * so that opposites have the same key.
  */
 export const keyOf = (text: string): string => [...wordingOf(text).stems].sort().join(' ');
 
-/** A note about the speaker, unless another subject is given. */
+/** A note, by default about the speaker. */
 export const noteOf = (
   voice: Voice,
   type: string,
@@ -52,7 +44,7 @@ export const noteOf = (
   ...rest,
 });
 
-/** With a capital and a full stop. */
+/** Adds a capital and a full stop. */
 export function sentenceOf(text: string): string {
   const trimmed = text.trim().replace(/[,;:\s]+$/, '');
   return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}${/[.!]$/.test(trimmed) ? '' : '.'}`;

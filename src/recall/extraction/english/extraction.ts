@@ -1,11 +1,11 @@
-/** Gets facts out of a conversation without a model: by rules that take what is plainly said, and nothing else. */
+/** Extracts facts from a conversation by rules, which take only plain statements. */
 import type { GiveWay } from '../../../kernel/index.js';
 import { parseDate, unitsOf } from '../../../text/index.js';
-import { isHeard, roleOf, type TextSource } from '../../summaries/sources.js';
+import { isExtractable, roleOf, type TextSource } from '../../summaries/sources.js';
 import { codeOf } from '../code-blocks.js';
 import type { ExtractedFact } from '../extractor.js';
 import { isRecalled, recalledStatements, withoutMemory } from '../recalled-facts.js';
-import { datedFacts, foreignDate } from './dates.js';
+import { datedFacts, foreignDay } from './dates.js';
 import { conventions, decisions } from './decisions.js';
 import type { FactDraft, FactRule, Voice } from './drafts.js';
 import { personalFacts } from './personal.js';
@@ -16,13 +16,7 @@ import { isPretence, plainSentence } from './sentences.js';
 import { namedTastes } from './tastes.js';
 import { gotchas, rootCauses, thingFacts } from './things.js';
 
-export interface ExtractionSettings {
-  readonly give_way: GiveWay;
-  /** Texts that were recalled: what they say is known. */
-  readonly recalled?: readonly string[];
-}
-
-/** The first that finds something has the sentence. */
+/** The first rule that matches a sentence wins. */
 const RULES: readonly FactRule[] = [
   gotchas,
   rootCauses,
@@ -35,47 +29,42 @@ const RULES: readonly FactRule[] = [
   retractions,
 ];
 
-/** Of one source; a dump has no end. */
+/** Per source: dumps are endless. */
 const MAX_SENTENCES = 2000;
 const MAX_SENTENCE = 400;
 const MAX_TITLE = 120;
 
 export async function extractFacts(
   sources: readonly TextSource[],
-  { give_way, recalled = [] }: ExtractionSettings,
+  { give_way, recalled = [] }: { readonly give_way: GiveWay; readonly recalled?: readonly string[] },
 ): Promise<ExtractedFact[]> {
   const known = await recalledStatements(sources, recalled, give_way);
   const names = await namesIn(sources, give_way);
   const found: ExtractedFact[] = [];
-  const places: Places = new Map();
+  const bySlot = new Map<string, number[]>();
   for (const source of sources) {
-    if (!isHeard(source)) continue;
-    const voice = voiceOf(source, names);
+    if (!isExtractable(source)) continue;
     const text = withoutMemory(source.text);
-    for await (const fact of factsOf({ ...source, text }, voice, give_way))
-      if (!isRecalled(fact, known)) add(fact, found, places);
+    for await (const fact of factsOf({ ...source, text }, voiceOf(source, names), give_way))
+      if (!isRecalled(fact, known)) add(fact, found, bySlot);
   }
   return found;
 }
-
-/** Where in the list those are that may say the same. */
-type Places = Map<string, number[]>;
 
 const NO_PERSON = /\b(?:assistant|bot|agent|ai|gpt\S*|claude|gemini|llama|copilot|model|system|tool|user|human)\b/i;
 
 function voiceOf(source: TextSource, names: ReadonlySet<string>): Voice {
   const speaker = source.speaker?.replace(/\s+/g, ' ').trim();
   const name = speaker && speaker.length <= 60 && !NO_PERSON.test(speaker) ? speaker : undefined;
-  const role = roleOf(source);
-  return { name, person: role === 'user' || name !== undefined, names, said_at: parseDate(source.occurred_at) };
+  const person = roleOf(source) === 'user' || name !== undefined;
+  return { name, person, names, said_at: parseDate(source.occurred_at) };
 }
 
-/** Who speaks, and who or what is written with a capital where no sentence begins. */
+/** The speakers, and words with a capital inside a sentence. */
 async function namesIn(sources: readonly TextSource[], give_way: GiveWay): Promise<Set<string>> {
   const names = new Set<string>();
   for (const { speaker, text } of sources) {
-    const due = give_way();
-    if (due) await due;
+    await give_way();
     for (const part of speaker?.split(/\s+/) ?? []) names.add(part.toLowerCase());
     for (const [, name] of text.slice(0, 20_000).matchAll(/(?<=[\p{Ll},;] )(\p{Lu}[\p{L}\d-]+)/gu))
       if (names.size < 5000) names.add(name!.toLowerCase());
@@ -86,15 +75,13 @@ async function namesIn(sources: readonly TextSource[], give_way: GiveWay): Promi
 async function* factsOf(source: TextSource, voice: Voice, give_way: GiveWay): AsyncGenerator<ExtractedFact> {
   for (const whole of voice.person ? [codeOf, proceduresOf] : [codeOf])
     for (const fact of whole(source)) {
-      const due = give_way();
-      if (due) await due;
+      await give_way();
       if (fact) yield fact;
     }
   let read = 0;
   for (const { kind, text } of unitsOf(source.text)) {
-    const due = give_way();
-    if (due) await due;
-    // What follows is said in that scene, and of no one.
+    await give_way();
+    // The rest of the turn plays in that scene.
     if (isPretence(text)) return;
     if (kind !== 'sentence' || text.length > MAX_SENTENCE) continue;
     if ((read += 1) > MAX_SENTENCES) return;
@@ -104,15 +91,18 @@ async function* factsOf(source: TextSource, voice: Voice, give_way: GiveWay): As
 }
 
 function factIn(sentence: string, voice: Voice, source_id: string): ExtractedFact | undefined {
-  const foreign = foreignDate(sentence, voice.person);
-  if (foreign) return dated(sentence, foreign.day, source_id);
+  const day = foreignDay(sentence, voice.person);
+  if (day !== undefined) {
+    const dated = { kind: 'note', type: 'Fact', content: sentence.trim(), subject: '', slot: '', value: day } as const;
+    return factOf({ ...dated, confidence: 0.6, happens_at: day }, false, source_id);
+  }
   const procedure = voice.person ? procedureIn(sentence, source_id) : undefined;
   if (procedure) return procedure;
-  // "Returns 500 if the token is old" tells what is, not what would be.
-  const told = /\b(?:returns?|responds?|throws?|fails?|answers?|raises?)\b/.test(sentence)
+  // "Returns 500 if the token is old" is a fact, not a hypothesis.
+  const stated = /\b(?:returns?|responds?|throws?|fails?|answers?|raises?)\b/.test(sentence)
     ? sentence.replace(/ if /, ' when ')
     : sentence;
-  const plain = plainSentence(told);
+  const plain = plainSentence(stated);
   if (!plain) return undefined;
   for (const rule of RULES) {
     const draft = rule(plain.text, voice);
@@ -121,41 +111,23 @@ function factIn(sentence: string, voice: Voice, source_id: string): ExtractedFac
   return undefined;
 }
 
-/** The fact that a text of a single sentence is, read as a person's word; undefined where no rule takes it. */
+/** The fact stated by a text of one sentence, read as said by a person. */
 export function factStated(source: TextSource): ExtractedFact | undefined {
   const [only, ...more] = source.text.length > MAX_SENTENCE ? [] : unitsOf(source.text);
   if (only?.kind !== 'sentence' || more.length > 0) return undefined;
   return factIn(only.text, voiceOf({ ...source, role: 'user' }, new Set()), source.id);
 }
 
-function factOf(draft: FactDraft, asked: boolean, source_id: string): ExtractedFact {
-  return {
-    ...draft,
-    title: titleOf(draft.content),
-    negated: draft.negated ?? false,
-    confidence: Math.min(0.95, draft.confidence + (asked ? 0.05 : 0)),
-    source_ids: [source_id],
-  };
-}
+/** A request to remember it raises the confidence. */
+const factOf = (draft: FactDraft, asked: boolean, source_id: string): ExtractedFact => ({
+  ...draft,
+  title: titleOf(draft.content),
+  negated: draft.negated ?? false,
+  confidence: Math.min(0.95, draft.confidence + (asked ? 0.05 : 0)),
+  source_ids: [source_id],
+});
 
-function dated(sentence: string, day: string, source_id: string): ExtractedFact {
-  const content = sentence.trim();
-  return {
-    kind: 'note',
-    type: 'Fact',
-    title: titleOf(content),
-    content,
-    confidence: 0.6,
-    source_ids: [source_id],
-    subject: '',
-    slot: '',
-    value: day,
-    negated: false,
-    happens_at: day,
-  };
-}
-
-/** As much of it as fits, up to the end of a word. */
+/** The content, cut at the end of a word. */
 function titleOf(content: string): string {
   const title = content.replace(/[.。]$/, '');
   if (title.length <= MAX_TITLE) return title;
@@ -163,14 +135,14 @@ function titleOf(content: string): string {
   return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), MAX_TITLE / 2)).trimEnd()}…`;
 }
 
-/** Said twice, it is one fact with two sources. */
-function add(fact: ExtractedFact, found: ExtractedFact[], places: Places): void {
-  const place = `${fact.kind}\n${fact.subject}\n${fact.slot}`;
-  const there = places.get(place) ?? [];
-  places.set(place, there);
-  const twin = there.find((at) => sameFact(found[at]!, fact) === 'same');
+/** Adds a fact; a repeated one gets another source instead. */
+function add(fact: ExtractedFact, found: ExtractedFact[], bySlot: Map<string, number[]>): void {
+  const slot = `${fact.kind}\n${fact.subject}\n${fact.slot}`;
+  const indexes = bySlot.get(slot) ?? [];
+  bySlot.set(slot, indexes);
+  const twin = indexes.find((at) => sameFact(found[at]!, fact) === 'same');
   if (twin === undefined) {
-    there.push(found.push(fact) - 1);
+    indexes.push(found.push(fact) - 1);
     return;
   }
   const one = found[twin]!;

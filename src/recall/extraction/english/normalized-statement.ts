@@ -1,20 +1,19 @@
 /**
- * What a statement says, apart from how it is put: two that have the same saying say the same. Only what surely changes
- * nothing is left out or put in one form; all other words count, as they stand and in their order. Where that makes two
- * of one, nothing false is said; where it made one of two, something would be.
+ * The normal form of a statement: two statements with the same form say the same. Only words that surely change nothing
+ * are left out or unified. A missed match is harmless; a wrong match would claim something false.
  */
 import { baseForm, isInflected } from '../../../text/index.js';
 
 interface Token {
-  /** In lower case, unless its case may say something: of a unit, an option, an abbreviation. */
+  /** In lower case, unless its case may matter: a unit, an option, an abbreviation. */
   readonly word: string;
-  /** Taken as it stands: a name, a number, an address. */
+  /** A name, number or address, used verbatim. */
   readonly literal: boolean;
 }
 
 const set = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
-/** Said before a statement, and no part of it. */
+/** Words before a statement that are no part of it. */
 const OPENING =
   /^(?:(?:ok(?:ay)?|well|so|yes|and|also)\s*,\s+|(?:please|kindly)\s+|(?:please )?(?:(?:note|remember) that|remember to|(?:make|be) sure to)\s+)+/i;
 const OPENERS = /^["'“”(«`¿¡]+/u;
@@ -22,24 +21,24 @@ const CLOSERS = /["'“”)»`.,;:!?…。！？，、；：]+$/u;
 /** "5'" and '5"' are feet and inches. */
 const CLOSERS_OF_NUMBER = /[”)»`.,;:!?…。！？，、；：]+$/u;
 const STOPS = /[.,;:!?…。！？，、；：]+$/u;
-/** Marked on one side only it is a name of its own, as "_id" is, and "__init__". */
+/** Not "_id" or "__init__", which are names. */
 const EMPHASISED = /^(\*{1,3}|_)(\p{L}[\p{L}\p{M}'-]*)\1$/u;
 const GROUPED_DIGITS = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/;
 
 const ARTICLES = set('a an the');
-/** Written in capitals they are stressed, and say the same. */
+/** Capitals only stress these. */
 const STRESSED = set(
   'not never no none must should always do does did have has need needs to all every each please only cannot',
 );
 const POLITE = set('please kindly');
 const ALL = set('all every each');
 const BE = set('am is are was were be been being');
-/** What was is not what is. */
 const PAST = set('was were');
 const HAVE = set('have has had');
 const DO = set('do does did');
 const DUTY = set('must should');
-/** What a noun that is a subject does not have in it, among the words that stand before a verb. */
+const NEGATIONS = set('not no');
+/** Words that do not occur in a noun phrase that is a subject. */
 const NO_SUBJECT = set(
   'if when while unless until because since although though after before as but that which who whom whose what where how in on at by for from to with without of off out over under above below between into through during about against i he she it they we you one this these those there not no never be am is are was were have has had do does did can could will would may might must should shall',
 );
@@ -53,21 +52,20 @@ const NUMBERS: ReadonlyMap<string, string> = new Map([
     .map((word, at) => [word, ['1st', '2nd', '3rd'][at] ?? `${at + 1}th`] as const),
 ]);
 
-/** The words that a contraction stands for. */
+/** Expands a contraction. */
 function uncontracted(word: string): readonly string[] {
   if (word === 'cannot') return ['can', 'not'];
   const negated =
     /^([a-z]+)n't$/.exec(word)?.[1] ?? /^(do|does|did|is|are|was|were|ca|wo|should|must)nt$/.exec(word)?.[1];
   if (negated !== undefined) return [{ ca: 'can', wo: 'will', sha: 'shall', ai: 'be' }[negated] ?? negated, 'not'];
   if (word === "let's") return ['let', 'us'];
-  const [head, tail] = word.split("'") as [string, string | undefined];
-  if (tail === 're' || tail === 'm') return [head, 'be'];
-  if (tail === 've') return [head, 'have'];
-  if (tail === 'll') return [head, 'will'];
+  const [head, tail = ''] = word.split("'") as [string, string | undefined];
+  const verb = { re: 'be', m: 'be', ve: 'have', ll: 'will' }[tail];
+  if (verb !== undefined) return [head, verb];
   return tail === 's' && /^(?:it|that|there|here|he|she|what|who)$/.test(head) ? [head, 'be'] : [word];
 }
 
-/** A word without what is written around it. What is nothing but signs is what is spoken of: "use * for lists". */
+/** A word without punctuation around it; a word of only signs stays: "use * for lists". */
 function bare(one: string): string {
   const inner = one.replace(OPENERS, '');
   const measured = inner === one && /^[-+]?\d[\d.,]*["']/.test(one);
@@ -76,10 +74,10 @@ function bare(one: string): string {
   return one.replace(STOPS, '') || one;
 }
 
-/** A word as it counts: in its case where that may make it another. */
+/** A word in lower case, unless its case may make it another word. */
 function inItsCase(one: string, at: number, before: string | undefined, shouted: boolean): string {
   const word = one.toLowerCase();
-  // "5 MB" are no "5 Mb".
+  // "5 MB" is not "5 Mb".
   if (/^\p{L}{1,3}$/u.test(one) && /\d$/.test(before ?? '')) return one;
   const capitals = /^\p{Lu}[\p{Lu}\p{M}]*$/u.test(one) && (one.length > 1 || (at > 0 && one !== 'I'));
   return capitals && !shouted && !STRESSED.has(word) ? one : word;
@@ -92,7 +90,7 @@ function tokensOf(text: string): Token[] {
     .filter((one) => one !== '')
     .map(bare)
     .flatMap((one) => (/^\p{L}+(?:-\p{L}+)+$/u.test(one) ? one.split('-') : [one]));
-  // Where no word is in lower case, capitals make no names.
+  // Without any word in lower case, capitals mark no names.
   const cased = found.some((one, at) => at > 0 && /^\p{Ll}{4,}/u.test(one));
   const shouted = !found.some((one) => /^\p{Ll}{2}/u.test(one) || /^\p{Lu}\p{Ll}/u.test(one));
   return found.flatMap((one, at): Token[] => {
@@ -110,15 +108,15 @@ const is = (token: Token | undefined, words: ReadonlySet<string>): boolean =>
 const isWord = (token: Token | undefined, word: string): boolean => token?.word === word;
 const plain = (word: string): Token => ({ word, literal: false });
 
-/** One word for each way to say that something is not, and that it must be. */
-function oneWord(tokens: readonly Token[]): Token[] {
+/** Unifies negations and obligations. */
+function unified(tokens: readonly Token[]): Token[] {
   const kept: Token[] = [];
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at]!;
     const next = tokens[at + 1];
     if (is(token, POLITE) || (is(token, DO) && (isWord(next, 'not') || isWord(next, 'never')))) continue;
     if (isWord(token, 'never')) kept.push(plain('not'));
-    // What one does not have to do one may do.
+    // "Not have to" is no obligation.
     else if (/^(?:have|has|need|needs)$/.test(token.word) && isWord(next, 'to') && !isWord(kept.at(-1), 'not')) {
       kept.push(plain('must'));
       at++;
@@ -141,9 +139,9 @@ function compounds(tokens: readonly Token[]): Token[] {
   return kept;
 }
 
-/** What one must do, and what must be done, is told as it is where it is asked for: "validate inputs". */
-function asked(tokens: readonly Token[]): Token[] {
-  if (/^(?:we|you|one)$/.test(tokens[0]?.word ?? '') && is(tokens[1], DUTY)) return asked(tokens.slice(2));
+/** Turns obligations into requests: "inputs must be validated" into "validate inputs". */
+function asRequest(tokens: readonly Token[]): Token[] {
+  if (/^(?:we|you|one)$/.test(tokens[0]?.word ?? '') && is(tokens[1], DUTY)) return asRequest(tokens.slice(2));
   if (isWord(tokens[0], 'always')) return tokens.slice(1);
   const duty = tokens.findIndex((token) => is(token, DUTY));
   if (duty < 1) return [...tokens];
@@ -157,10 +155,7 @@ function asked(tokens: readonly Token[]): Token[] {
   return [...negation, plain(baseForm(done.word)), ...subject, ...tokens.slice(at + 2)];
 }
 
-/**
- * Without what says when rather than what: "has failed" and "is failing". To be done is not to do, and who "has limited
- * access" limits nothing: a noun may stand behind a form that describes it.
- */
+/** Whether it only marks a tense, as in "has failed" and "is failing"; not in the passive, nor in "has limited access". */
 function isTense(token: Token, [next, after]: readonly (Token | undefined)[]): boolean {
   if (!next || next.literal) return false;
   if (is(token, BE)) return !is(token, PAST) && /...ing$/.test(next.word);
@@ -172,26 +167,24 @@ function keyOf({ word, literal }: Token, at: number): string {
   if (BE.has(word)) return PAST.has(word) ? 'was' : 'be';
   const number = NUMBERS.get(word);
   if (number !== undefined) return number;
-  // "Validated inputs" at the start tells what was done, "validate inputs" what to do.
+  // At the start, "validated inputs" reports and "validate inputs" requests.
   return literal || (at === 0 && isInflected(word)) ? word : baseForm(word);
 }
 
-export function sayingOf(text: string): string {
-  const said = asked(compounds(oneWord(tokensOf(text))));
-  // "Not all" are some, and "all" without it are those that are meant anyway.
-  const negated = said.some(({ word }) => NEGATIONS.has(word));
-  return said
-    .filter((token, at) => !isTense(token, said.slice(at + 1, at + 3)))
+export function normalizedStatement(text: string): string {
+  const tokens = asRequest(compounds(unified(tokensOf(text))));
+  // "Not all" means some; otherwise "all" changes nothing.
+  const negated = tokens.some((token) => is(token, NEGATIONS));
+  return tokens
+    .filter((token, at) => !isTense(token, tokens.slice(at + 1, at + 3)))
     .filter((token) => !is(token, ARTICLES) && (negated || !is(token, ALL)))
     .map(keyOf)
     .join(' ');
 }
 
-const NEGATIONS = set('not no');
-
-/** What is left of a saying without its yes and no, in any case: of two that are contrary it is the same. */
-export const matterOf = (saying: string): string =>
-  saying
+/** A normalized statement without negations, in lower case: equal for a statement and its denial. */
+export const withoutNegation = (statement: string): string =>
+  statement
     .toLowerCase()
     .split(' ')
     .filter((word) => !NEGATIONS.has(word))

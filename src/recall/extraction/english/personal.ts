@@ -1,6 +1,6 @@
-/** Rules of extraction: what a person says of himself and of those near him. */
+/** Extraction rules: what people say of themselves and of those near them. */
 import { conjugated, ofSpeaker, possessive, subjectName } from '../../../text/index.js';
-import { type FactDraft, type FactRule, keyOf, noteOf, speakerKey, type Voice } from './drafts.js';
+import { type FactDraft, type FactRule, keyOf, noteOf, speakerKey } from './drafts.js';
 import { EVALUATIVE, firstClause, firstHalf, isEpithet, standsAlone } from './sentences.js';
 import { PASSING, preferences } from './tastes.js';
 
@@ -33,7 +33,7 @@ const JOBS =
   '(?:[\\w-]+ ){0,3}(?:engineer|developer|programmer|designer|manager|director|architect|analyst|scientist|researcher|teacher|professor|lecturer|student|doctor|physician|surgeon|nurse|dentist|pharmacist|lawyer|attorney|accountant|writer|author|editor|journalist|artist|painter|musician|singer|photographer|chef|cook|baker|farmer|pilot|driver|electrician|plumber|carpenter|mechanic|consultant|founder|co-founder|ceo|cto|cfo|administrator|librarian|counsel+or|therapist|psychologist|biologist|chemist|physicist|mathematician|economist|translator|interpreter|actor|actress|dancer|barista|bartender|freelancer|veterinarian|vet|firefighter|paramedic|contractor|vegetarian|vegan|pescatarian)';
 const A_JOB = new RegExp(`^an? ${JOBS}\\b`, 'i');
 
-/** A name, a number, an address, or one of a kind: not how it is today, nor "a clown". */
+/** A name, number, address or unique thing: not a state of today, nor "a clown". */
 const isSolid = (value: string): boolean =>
   /^(?:(?:at|in|on|called|named|from|about|around|the|a|an|mr|mrs|ms|dr)\.? )?(?:[A-Z`"#@$€£0-9~+]|https?:|\S+@\S+\.\S+)/.test(
     value,
@@ -59,80 +59,69 @@ const attributes: FactRule = (sentence, voice) => {
   });
 };
 
-interface LifeForm {
-  readonly form: RegExp;
-  readonly slot: string;
-  /** Whether the value has to be a name, a number or the like. */
-  readonly solid: boolean;
-}
-
-/** Behind the subject, in the first person; the third differs by the first word alone. */
-const LIFE: readonly LifeForm[] = [
-  { form: /^(?:currently |now )?live in (.+)$/i, slot: 'lives', solid: true },
-  { form: /^(?:currently |now )?live (?:at|near) (.+)$/i, slot: 'lives', solid: true },
-  { form: /^(?:was|were) born (?:in|on|at) (.+)$/i, slot: 'born', solid: true },
-  { form: /^moved (?:back )?to (.+)$/i, slot: 'lives', solid: true },
-  { form: /^grew up in (.+)$/i, slot: 'grew up', solid: true },
-  { form: /^(?:am )?(?:originally )?from (.+)$/i, slot: 'from', solid: true },
-  { form: /^(?:currently |now )?work (?:at|for) (.+)$/i, slot: 'works', solid: true },
-  { form: /^(?:currently |now )?work as (an? .+)$/i, slot: 'occupation', solid: false },
-  { form: /^am (?:an? )?(vegan|vegetarian|pescatarian|diabetic)$/i, slot: 'state', solid: false },
-  { form: new RegExp(`^am (an? ${JOBS}(?: (?:at|for|in|by|from) .+)?)$`, 'i'), slot: 'occupation', solid: false },
-  { form: /^am (allergic to .+)$/i, slot: 'allergic', solid: false },
-  {
-    form: /^am ((?:vegan|vegetarian|pescatarian|diabetic|celiac|lactose[- ]intolerant|left-handed|right-handed|colou?r[- ]?blind|dyslexic|married|divorced|retired)(?: to .+)?)$/i,
-    slot: 'state',
-    solid: false,
-  },
-  { form: /^am (\d{1,3})(?: years old)?$/i, slot: 'age', solid: true },
-  { form: /^speak ((?:fluent |native |some |basic )?[A-Z].+)$/, slot: 'speaks', solid: false },
-  { form: /^(?:graduated from|studied at|study at) (.+)$/i, slot: 'studied', solid: true },
-  { form: /^report to (.+)$/i, slot: 'reports to', solid: true },
-  { form: /^use ([A-Z`].+)$/, slot: 'uses', solid: false },
-  { form: /^drive (an? .+)$/i, slot: 'drives', solid: true },
-  {
-    form: /^play ((?:the )?(?:guitar|piano|violin|cello|viola|flute|drums|bass|saxophone|trumpet|clarinet|harp|organ|ukulele|chess|tennis|football|soccer|basketball|baseball|volleyball|badminton|golf|hockey|rugby|cricket|squash|table tennis)(?: .+)?)$/i,
-    slot: 'plays',
-    solid: false,
-  },
-  {
-    form: /^(?:have|own|have got) ((?:an?|one|two|three|four|five|six|\d{1,2}) (?:[\w-]+ ){0,2}(?:kids?|children|sons?|daughters?|brothers?|sisters?|siblings?|dogs?|cats?|pets?|horses?|rabbits?|parrots?|puppy|puppies|kittens?|grandchildren|twins)(?: (?:named|called|and) .+)?)$/i,
-    slot: 'has',
-    solid: false,
-  },
+/** What follows the subject, in the first person. */
+const LIFE: readonly (readonly [form: RegExp, slot: string])[] = [
+  [/^(?:currently |now )?live (?:in|at|near) (.+)$/i, 'lives'],
+  [/^(?:was|were) born (?:in|on|at) (.+)$/i, 'born'],
+  [/^moved (?:back )?to (.+)$/i, 'lives'],
+  [/^grew up in (.+)$/i, 'grew up'],
+  [/^(?:am )?(?:originally )?from (.+)$/i, 'from'],
+  [/^(?:currently |now )?work (?:at|for) (.+)$/i, 'works'],
+  [/^(?:currently |now )?work as (an? .+)$/i, 'occupation'],
+  [/^am (?:an? )?(vegan|vegetarian|pescatarian|diabetic)$/i, 'state'],
+  [new RegExp(`^am (an? ${JOBS}(?: (?:at|for|in|by|from) .+)?)$`, 'i'), 'occupation'],
+  [/^am (allergic to .+)$/i, 'allergic'],
+  [
+    /^am ((?:vegan|vegetarian|pescatarian|diabetic|celiac|lactose[- ]intolerant|left-handed|right-handed|colou?r[- ]?blind|dyslexic|married|divorced|retired)(?: to .+)?)$/i,
+    'state',
+  ],
+  [/^am (\d{1,3})(?: years old)?$/i, 'age'],
+  [/^speak ((?:fluent |native |some |basic )?[A-Z].+)$/, 'speaks'],
+  [/^(?:graduated from|studied at|study at) (.+)$/i, 'studied'],
+  [/^report to (.+)$/i, 'reports to'],
+  [/^use ([A-Z`].+)$/, 'uses'],
+  [/^drive (an? .+)$/i, 'drives'],
+  [
+    /^play ((?:the )?(?:guitar|piano|violin|cello|viola|flute|drums|bass|saxophone|trumpet|clarinet|harp|organ|ukulele|chess|tennis|football|soccer|basketball|baseball|volleyball|badminton|golf|hockey|rugby|cricket|squash|table tennis)(?: .+)?)$/i,
+    'plays',
+  ],
+  [
+    /^(?:have|own|have got) ((?:an?|one|two|three|four|five|six|\d{1,2}) (?:[\w-]+ ){0,2}(?:kids?|children|sons?|daughters?|brothers?|sisters?|siblings?|dogs?|cats?|pets?|horses?|rabbits?|parrots?|puppy|puppies|kittens?|grandchildren|twins)(?: (?:named|called|and) .+)?)$/i,
+    'has',
+  ],
 ];
 
-/** Of these one may have many, and one more contradicts nothing. */
+/** Slots whose value must be a name, a number or the like. */
+const SOLID = new Set(['lives', 'born', 'grew up', 'from', 'works', 'age', 'studied', 'reports to', 'drives']);
+/** Slots with many values: one more contradicts nothing. */
 const MANY = new Set(['allergic', 'speaks', 'studied', 'has', 'state', 'uses', 'plays']);
 
 export const lives: FactRule = (all, voice) => {
   const sentence = firstHalf(firstClause(all));
-  const found = /^i(?:'m| am)( .+)$/i.exec(sentence) ?? /^i(?:'ve)? (.+)$/i.exec(sentence) ?? undefined;
-  if (!found) return undefined;
-  const said = /^i(?:'m| am) /i.test(sentence)
-    ? `am${found[1]}`
-    : /^i've /i.test(sentence)
-      ? `have ${found[1]}`
-      : found[1]!;
+  if (!/^i(?:'m|'ve)? ./i.test(sentence)) return undefined;
+  const said = sentence
+    .replace(/^i(?:'m| am) /i, 'am ')
+    .replace(/^i've /i, 'have ')
+    .replace(/^i /i, '');
   const life = lifeOf(said);
   if (!life) return undefined;
   const [verb, ...rest] = said.split(' ');
   const past = /^(?:was|were|grew|graduated|studied|moved)$/i.test(verb!);
   const adverb = /^(?:currently|now)$/i.test(verb!);
-  const told = past ? verb : adverb ? `${verb} ${conjugated(rest.shift()!)}` : conjugated(verb!);
-  return noteOf(voice, 'Fact', `${subjectName(voice.name)} ${told} ${ofSpeaker(rest.join(' '))}`, life);
+  const does = past ? verb : adverb ? `${verb} ${conjugated(rest.shift()!)}` : conjugated(verb!);
+  return noteOf(voice, 'Fact', `${subjectName(voice.name)} ${does} ${ofSpeaker(rest.join(' '))}`, life);
 };
 
-/** "My son Leo plays", "my wife Ana and I": with a capital, and before what he or she does. */
+/** "My son Leo plays", "my wife Ana and I": a word with a capital before a verb. */
 const NAMED_RELATIVE = new RegExp(
   `^[Mm]y ((?:older |younger |eldest |youngest |twin )?(?:${RELATIVES})),? (\\p{Lu}[\\p{L}'-]+)(?:, (?=\\p{Ll})| (?=(?:and|who|just|also|always|never|really|recently|will|can|can't|won't|had|got|went|came|took|made|gave|won|lost|left|found|began|became|said|told|bought|wrote|grew|ran|met|\\p{Ll}+(?:s|ed|n't))\\b))`,
   'u',
 );
-/** "My wife Says hello": what she does may be written with a capital as well. */
+/** "My wife Says hello": a verb may have a capital as well. */
 const NO_RELATIVE =
   /^(?:say|love|like|hate|want|need|think|know|work|live|play|make|goe|come|take|get|see|tell|ask|prefer|enjoy|speak|studie|run|drive|eat|drink|write|read|doe|feel|call|send|keep|give|help|hope|look|find|use|believe|use)s$|^(?:Is|Was|Has|Had|Will|Can|Said|Told|Just|Also|Always|Never|And|Who|Did|Does)$/i;
 
-/** Whose name is told by the way has one, whatever else is said. */
+/** A name mentioned in passing, whatever else is said. */
 const namedRelatives: FactRule = (sentence, voice) => {
   const found = NAMED_RELATIVE.exec(sentence);
   if (!found || NO_RELATIVE.test(found[2]!)) return undefined;
@@ -143,20 +132,17 @@ const namedRelatives: FactRule = (sentence, voice) => {
   });
 };
 
-/** "Call me Monday", "call me Back": when or how, whatever its capital. */
+/** "Call me Monday", "call me Back" say when or how. */
 const NO_NICKNAME =
   /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|tomorrow|tonight|now|soon|sooner|later|maybe|back|again|anytime|whenever|when|if|once|first|before|after|asap|a\.s\.a\.p\.?|right|early|late|immediately|directly|instead|please|at|on|in|by|from|this|next|every|any|up|out|over|morning|noon|afternoon|evening|names)\b/i;
 const CALLED = /^(?:please )?(?:just )?call me ((?:\p{Lu}[\p{L}.'-]*)(?: \p{Lu}[\p{L}.'-]*)?)(?: instead of .+)?$/u;
 
 /** "Call me Max". */
-const called = (sentence: string, voice: Voice): FactDraft | undefined => {
+const called: FactRule = (sentence, voice) => {
   const name = CALLED.exec(sentence.replace(/^\p{Lu}/u, (letter) => letter.toLowerCase()))?.[1];
-  return name === undefined || NO_NICKNAME.test(name) || EVALUATIVE.test(name)
-    ? undefined
-    : noteOf(voice, 'Preference', `${subjectName(voice.name)} wants to be called ${name}`, {
-        slot: 'called',
-        value: name,
-      });
+  if (name === undefined || NO_NICKNAME.test(name) || EVALUATIVE.test(name)) return undefined;
+  const content = `${subjectName(voice.name)} wants to be called ${name}`;
+  return noteOf(voice, 'Preference', content, { slot: 'called', value: name });
 };
 
 const RELATIVE_LIFE = new RegExp(
@@ -176,24 +162,20 @@ export const relatives: FactRule = (sentence, voice) => {
     .replace(/^has\b/i, 'have')
     .replace(/^is\b/i, 'am');
   const life = lifeOf(first);
+  if (!life) return undefined;
+  const subject = `${speakerKey(voice)}'s ${who.toLowerCase()}`;
   const name = `${possessive(subjectName(voice.name))} ${who}`;
-  return (
-    life &&
-    noteOf(voice, 'Fact', `${name} ${ofSpeaker(said)}`, {
-      ...life,
-      subject: `${speakerKey(voice)}'s ${who.toLowerCase()}`,
-    })
-  );
+  return noteOf(voice, 'Fact', `${name} ${ofSpeaker(said)}`, { ...life, subject });
 };
 
-/** Somewhere in its first words there is a name or a number. */
+/** A name or a number among the first words. */
 const NAMES_SOMETHING = /^(?:[\p{Ll}'-]+ ){0,4}[\p{Lu}\d]/u;
 
 function lifeOf(said: string): Pick<FactDraft, 'slot' | 'value' | 'confidence'> | undefined {
-  for (const { form, slot, solid } of LIFE) {
+  for (const [form, slot] of LIFE) {
     const value = form.exec(said)?.[1];
     if (value === undefined) continue;
-    if (solid && !NAMES_SOMETHING.test(value)) return undefined;
+    if (SOLID.has(slot) && !NAMES_SOMETHING.test(value)) return undefined;
     if (slot === 'occupation' && EVALUATIVE.test(value)) return undefined;
     return { slot: MANY.has(slot) ? `${slot}:${keyOf(value)}` : slot, value, confidence: 0.9 };
   }

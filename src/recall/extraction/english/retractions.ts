@@ -1,4 +1,4 @@
-/** Rules of extraction: what is not so, or no longer, of what the other rules would take if it were. */
+/** Extraction rules: denials, such as "I no longer live in Rome", of what other rules would take. */
 import { conjugated, ofSpeaker, possessive, subjectName } from '../../../text/index.js';
 import { type FactDraft, type FactRule, sentenceOf } from './drafts.js';
 import { lives, relatives } from './personal.js';
@@ -11,9 +11,9 @@ const I_DO_NOT = /^i (?:(no longer)|don't|do not) ([a-z]+) (.+)$/i;
 const IS_NOT = /^(.{2,60}?) (?:is not|isn't|is no longer) (.+)$/i;
 const DOES_NOT = /^(.{2,60}?) (?:(no longer)|doesn't|does not) ([a-z]+) (.+)$/i;
 
-/** What is denied, with the sentence that would say it. */
+/** The denied sentence, and the denial as content. */
 interface Denied {
-  readonly said: string;
+  readonly statement: string;
   readonly content: string;
 }
 
@@ -21,13 +21,13 @@ function ofOneself(sentence: string, name: string, over: boolean): Denied | unde
   const am = I_AM_NOT.exec(sentence);
   if (am) {
     const not = over || am[1] !== undefined ? 'no longer' : 'not';
-    return { said: `I am ${am[2]}`, content: `${name} is ${not} ${ofSpeaker(am[2]!)}` };
+    return { statement: `I am ${am[2]}`, content: `${name} is ${not} ${ofSpeaker(am[2]!)}` };
   }
   const found = I_DO_NOT.exec(sentence);
   if (!found) return undefined;
   const [, longer, verb, rest] = found as unknown as [string, string | undefined, string, string];
   const does = over || longer !== undefined ? `no longer ${conjugated(verb)}` : `doesn't ${verb.toLowerCase()}`;
-  return { said: `I ${verb} ${rest}`, content: `${name} ${does} ${ofSpeaker(rest)}` };
+  return { statement: `I ${verb} ${rest}`, content: `${name} ${does} ${ofSpeaker(rest)}` };
 }
 
 function ofOthers(sentence: string, name: string, over: boolean): Denied | undefined {
@@ -36,12 +36,12 @@ function ofOthers(sentence: string, name: string, over: boolean): Denied | undef
   if (!is && !does) return undefined;
   const told = sentence.replace(/^my (.+)$/i, (_, mine: string) => `${possessive(name)} ${ofSpeaker(mine)}`);
   const content = `${told}${over ? ' anymore' : ''}`;
-  if (is) return { said: `${is[1]} is ${is[2]}`, content };
+  if (is) return { statement: `${is[1]} is ${is[2]}`, content };
   const [, who, longer, verb, rest] = does as unknown as (string | undefined)[];
-  return { said: `${who} ${longer === undefined ? conjugated(verb!) : verb} ${rest}`, content };
+  return { statement: `${who} ${longer === undefined ? conjugated(verb!) : verb} ${rest}`, content };
 }
 
-/** "I'm not a lawyer" is said before advice, not of oneself; that one is a lawyer no longer is. */
+/** "I'm not a lawyer" precedes advice and is no fact; "I'm no longer a lawyer" is one. */
 const isModest = ({ slot }: FactDraft, content: string): boolean =>
   slot === 'occupation' && !/ no longer /.test(content);
 
@@ -53,8 +53,8 @@ export const retractions: FactRule = (all, voice) => {
   const own = /^i\b/i.test(clause);
   const denied = own ? ofOneself(clause, name, over) : ofOthers(clause, name, over);
   if (!denied) return undefined;
-  const { said, content } = denied;
-  const draft = own ? lives(said, voice) : (relatives(said, voice) ?? named(said, voice));
+  const { statement, content } = denied;
+  const draft = own ? lives(statement, voice) : (relatives(statement, voice) ?? named(statement, voice));
   if (!draft || isModest(draft, content)) return undefined;
   return { ...draft, content: sentenceOf(content), negated: true };
 };

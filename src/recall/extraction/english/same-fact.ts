@@ -1,26 +1,27 @@
-/** Whether two facts say the same, the contrary, or have nothing to do with each other. */
+/** Whether two facts are the same, contradict each other, or are unrelated. */
 import type { ComparableFact, FactRelation } from '../extractor.js';
 import { agree, overlap, type Statement, shared, statementOf } from './statements.js';
 import { differenceBetween, namesMore, withForWithout, withNames } from './wordings.js';
 
-/** Wordings as alike as this say the same. */
+/** Overlap at which two wordings say the same. */
 const PARAPHRASE = 0.8;
-/** With few words one of them makes all the difference. */
+/** With so few stems a single word makes the difference. */
 const FEW_STEMS = 3;
 
 export function sameFact(a: ComparableFact, b: ComparableFact): FactRelation {
-  if (a.type === 'Code' || b.type === 'Code') return sameCode(a, b);
+  // Other code in the same file is its next version, and contradicts nothing.
+  if (a.type === 'Code' || b.type === 'Code') return bareCode(a) === bareCode(b) ? 'same' : 'different';
   if (isSlotted(a) && isSlotted(b) && isShort(a) && isShort(b)) {
     const relation = bySlot(a, b);
     if (relation !== 'apart') return relation;
-    // What two rules found in two wordings may be the same all the same, but not the contrary.
+    // Facts of different rules may be the same, but not contradict each other.
     return a.subject === b.subject && byWording(a, b) === 'same' ? 'same' : 'different';
   }
   return byWording(a, b);
 }
 
-/** A longer text is no statement: it is compared letter by letter, and in no other way. */
-export const LONGEST_STATEMENT = 4000;
+/** Longer texts are the same only if equal. */
+const LONGEST_STATEMENT = 4000;
 
 const saidIn = (text: string): Statement => statementOf(withForWithout(withNames(text)));
 
@@ -32,7 +33,7 @@ const isSlotted = (fact: ComparableFact): fact is Slotted =>
 const isShort = ({ content, value }: Slotted): boolean =>
   content.length <= LONGEST_STATEMENT && value.length <= LONGEST_STATEMENT;
 
-/** `apart`: by what they are about, they have nothing to do with each other. */
+/** `apart`: unrelated by subject and slot. */
 function bySlot(a: Slotted, b: Slotted): FactRelation | 'apart' {
   if (a.subject !== b.subject) return 'apart';
   if (a.slot !== b.slot) return replaces(a, b) || replaces(b, a) ? 'contradicts' : 'apart';
@@ -40,11 +41,11 @@ function bySlot(a: Slotted, b: Slotted): FactRelation | 'apart' {
   const values = valuesOf(a, b);
   if (negated !== (b.negated ?? false)) return values === 'none' ? 'contradicts' : 'different';
   if (values === 'none') return 'same';
-  // That one will not use this, and will not use that, can both be true.
+  // Two different denials can both be true.
   return negated || values === 'apart' ? 'different' : 'contradicts';
 }
 
-/** Berlin, and Berlin in Germany: the one says what the other does. But not before noon and after noon. */
+/** "Berlin" and "Berlin in Germany" agree, "before noon" and "after noon" do not. */
 function valuesOf(a: Slotted, b: Slotted): 'none' | 'contrary' | 'apart' {
   const one = saidIn(a.value);
   const other = saidIn(b.value);
@@ -53,20 +54,19 @@ function valuesOf(a: Slotted, b: Slotted): 'none' | 'contrary' | 'apart' {
   if (one.numbers !== other.numbers && one.numbers !== '' && other.numbers !== '') return 'contrary';
   if (shared(one, other) < Math.min(one.stems.size, other.stems.size)) return 'contrary';
   const between = differenceBetween(a.value, b.value);
-  // What is not part of the value, such as the purpose, is told by the sentences, whose other words are free.
+  // The sentences show differences outside the value, such as in the purpose.
   const around = between === 'none' ? differenceBetween(a.content, b.content) : between;
   if (around === 'opposed') return 'contrary';
   return between !== 'none' || around === 'swapped' || around === 'other' ? 'apart' : 'none';
 }
 
-/** "Use A instead of B" is against "use B". */
+/** "Use A instead of B" contradicts "use B". */
 function replaces(a: Slotted, b: Slotted): boolean {
   if (a.negated || b.negated || a.type !== 'Decision' || b.type !== 'Decision') return false;
   const replaced = /\b(?:instead of|rather than) (.+?)(?: (?:for|as) .+)?[.]?$/i.exec(a.content)?.[1];
   if (replaced === undefined) return false;
   const old = saidIn(replaced);
-  const value = saidIn(b.value);
-  return old.stems.size > 0 && overlap(old, value) === 1;
+  return old.stems.size > 0 && overlap(old, saidIn(b.value)) === 1;
 }
 
 function byWording({ content: a, subject }: ComparableFact, { content: b, ...fact }: ComparableFact): FactRelation {
@@ -77,18 +77,13 @@ function byWording({ content: a, subject }: ComparableFact, { content: b, ...fac
   if (few === 0) return a === b ? 'same' : 'different';
   if (one.numbers !== other.numbers || overlap(one, other) < PARAPHRASE) return 'different';
   const difference = differenceBetween(a, b, subject ?? fact.subject);
-  // Of a value, such as Ghent, in Belgium, what is named besides says where it is; of a sentence it is something else.
+  // A further name in a value ("Ghent, in Belgium") says where it is; in a sentence it makes another fact.
   if (difference === 'none' && (namesMore(a, b) || namesMore(b, a))) return 'different';
   if (difference === 'none' && agree(one, other))
     return few > FEW_STEMS || overlap(one, other) === 1 ? 'same' : 'different';
-  // All the same words, but one of them says no, or after instead of before. Both at once may be the same again.
+  // The same words, but negated, or with an opposite word; both at once may cancel out.
   const contrary = difference === 'opposed' ? one.negated === other.negated : difference === 'none';
   return contrary && few >= FEW_STEMS - 1 ? 'contradicts' : 'different';
 }
 
-/** Other code in the same file is its next version, which contradicts nothing. */
-function sameCode(a: ComparableFact, b: ComparableFact): FactRelation {
-  return a.content === b.content || bareCode(a.content) === bareCode(b.content) ? 'same' : 'different';
-}
-
-const bareCode = (code: string): string => code.replace(/\s+/g, ' ').trim();
+const bareCode = ({ content }: ComparableFact): string => content.replace(/\s+/g, ' ').trim();

@@ -1,11 +1,10 @@
-/** How alike two statements are: by the stems of their words, unless they differ in a number or in yes and no. */
+/** Similarity of two statements by their stems, numbers and negation. */
 import { analyse } from '../../../text/index.js';
 
 export interface Statement {
   readonly text: string;
-  /** Each once. */
   readonly stems: ReadonlySet<string>;
-  /** The numbers in it, in order, as one text. */
+  /** Its numbers in order, joined. */
   readonly numbers: string;
   readonly negated: boolean;
 }
@@ -13,19 +12,17 @@ export interface Statement {
 const NEGATION =
   /\b(?:not|never|no|none|nothing|nobody|neither|nor|without|cannot|avoid|stop(?:ped|s)?|[a-z]+n['’]t|dont|wont|cant|doesnt|isnt|didnt)\b/gi;
 
-/** Whether it says no: an even number of negations says yes again. */
+/** Whether the number of negations is odd. */
 export const isNegated = (text: string): boolean => (text.match(NEGATION) ?? []).length % 2 === 1;
 
-export function statementOf(text: string): Statement {
-  return {
-    text,
-    stems: new Set(analyse(text)),
-    numbers: (text.match(/\d+(?:[.,:]\d+)*/g) ?? []).join(' '),
-    negated: isNegated(text),
-  };
-}
+export const statementOf = (text: string): Statement => ({
+  text,
+  stems: new Set(analyse(text)),
+  numbers: (text.match(/\d+(?:[.,:]\d+)*/g) ?? []).join(' '),
+  negated: isNegated(text),
+});
 
-/** How many stems both have. */
+/** Number of common stems. */
 export function shared(a: Statement, b: Statement): number {
   const [few, many] = a.stems.size <= b.stems.size ? [a.stems, b.stems] : [b.stems, a.stems];
   let both = 0;
@@ -33,11 +30,11 @@ export function shared(a: Statement, b: Statement): number {
   return both;
 }
 
-/** From 0 to 1: the stems that both have, of those that they have on average. */
+/** Common stems relative to the average number of stems (Dice coefficient), from 0 to 1. */
 export function overlap(a: Statement, b: Statement): number {
   const sizes = a.stems.size + b.stems.size;
   return sizes === 0 ? 0 : (2 * shared(a, b)) / sizes;
 }
 
-/** Both say the same, if their words are alike: neither another number, nor the contrary. */
+/** Whether similar words mean the same: equal numbers and negation. */
 export const agree = (a: Statement, b: Statement): boolean => a.negated === b.negated && a.numbers === b.numbers;

@@ -1,16 +1,16 @@
-/** Rules of extraction: facts about what has a name, be it a person, a place, a service or a file. */
-import { type FactRule, keyOf, sentenceOf } from './drafts.js';
+/** Extraction rules: facts about named people, places, services and files. */
+import { type FactRule, keyOf, noteOf } from './drafts.js';
 import { isName, PROPER } from './names.js';
 import { EVALUATIVE, isEpithet, standsAlone } from './sentences.js';
 
 const CODE_NAME = '`[^`]{1,60}`|[a-z][\\w-]*(?:[._/][\\w-]+)+|[a-z]+[A-Z]\\w*';
-/** Of whom there is one: who it is is a fact, and where he or she is no more than news. */
+/** Roles held by one person: who it is is a fact, where they are is not. */
 const PEOPLE = 'CEO|CTO|CFO|COO|VP|team lead|product owner|maintainer|founder|client|customer|supplier|vendor|sponsor';
 const WHEREABOUTS = new RegExp(`\\b(?:${PEOPLE})(?: (?:for|of) .+)? is (?:in|at|on) `, 'i');
-/** What people speak of with an article, and mean only one of. */
+/** Things named with an article, of which there is one. */
 const KNOWN = `(?:[\\w.-]+ ){0,3}(?:apis?|APIs?|DB|CLI|SDK|CI|license key|licence key|API key|access token|contract|lease|subscription|insurance|passport|visa|endpoint|service|server|database|db|cluster|repo|repository|main branch|branch|build|pipeline|cron job|job|queue|bucket|table|schema|port|certificate|domain|deadline|budget|release|meeting|standup|stand-up|office|wifi password|password|library|package|module|frontend|backend|front end|back end|website|app|staging|production|staging environment|environment|gateway|proxy|load balancer|cache|index|dashboard|cli|sdk|config|config file|config(?:uration)? file|test suite|ci|rate limit|time-?out|limit|version|license|licence|${PEOPLE})`;
 
-/** What is said of things and people for good. The first group of each is the slot. */
+/** Lasting statements about things and people. */
 const SAID =
   '(lives? in|lives? at|lives? near|works? at|works? for|works? as|was born (?:in|on)|grew up in|owns|manages|leads|maintains|runs on|run on|runs in|requires|require|depends on|supports|moved to|reports to|studies at|is married to|is engaged to|is allergic to|is based in|is located (?:in|at)|is in charge of|is responsible for|is written in|is built with|is built on|listens on|is deployed (?:on|to)|is hosted (?:on|at|by|in)|is called|is named|expires on|expires in|expires after|starts at|starts on|ends on|costs|is owned by|is maintained by|is managed by|is led by|is run by|was founded (?:in|by)|was acquired by|has(?= \\d)|is stored in|lives under|rotates every|times out after|is limited to|defaults to|is licensed under|uses|use|talks to|is named after|stands for)';
 
@@ -20,17 +20,17 @@ const IS = new RegExp(
   'u',
 );
 
-/** Of these a thing has one at a time. */
+/** Verbs with one value at a time. */
 const ONE =
   /^(?:lives?|works?|was born|grew up|runs?|moved|reports|is|listens|expires|starts|ends|costs|rotates|times|defaults|stands)\b/;
-/** Verbs whose subject is somebody: a first word with a capital is then a name. */
+/** Verbs whose subject is a person: a first word with a capital is then a name. */
 const OF_PEOPLE =
   /^(?:lives|works|was born|grew|moved|reports|studies|is married|is engaged|is allergic|owns|manages|leads|maintains|is in charge|is responsible|was founded|was acquired)/;
-/** What somebody is: a first word with a capital is then a name as well. */
+/** Roles of a person: a first word with a capital is then a name as well. */
 const ROLE =
   /^(?:the|our|an?) (?:[\w-]+ ){0,2}(?:CEO|CTO|CFO|COO|VP|head|lead|owner|maintainer|manager|director|president|founder|co-founder|engineer|developer|designer|architect|analyst|contact|customer|client|supplier|vendor) (?:of|at|for|in) (?:the |our )?\p{Lu}/iu;
 
-/** "In the end", "at least": said with a preposition, and no place. */
+/** Phrases such as "in the end" or "at least" are no values. */
 const NO_VALUE =
   /^(?:(?:in|at|on) (?:the end|general|fact|trouble|progress|danger|love|charge|place|question|least|best|worst|fire|time|track|hold|point|order|a|an|my|the way|top)\b|the (?:same|one|only|reason|problem|issue|case|best|worst|most|first|next|last|key|point|way|idea|thing|right|wrong|whole|other|most)\b|(?:not )?(?:an?|the) (?:\w+ )?(?:thing|one|way|issue|problem|question|example|idea|lot|bit|must)\b)/i;
 
@@ -38,12 +38,15 @@ const OF_PLACE = /^(?:lives?|moved|was born|grew|is based|is located)\b/;
 const OF_EMPLOYER = /^works? (?:for|at)\b/;
 const OF_CHARGE = /^(?:owns|manages|leads|maintains|supports)\b/;
 
-/** "Moved to tears", "works for free", "leads by example": a place has a name, and so has what is led. */
+/** Refuses "moved to tears", "works for free" and "leads by example": places and charges have names. */
 function fits(verb: string, value: string): boolean {
   if (OF_PLACE.test(verb)) return /^(?:[\p{Ll}'-]+ ){0,3}[\p{Lu}\d]/u.test(value);
   if (OF_EMPLOYER.test(verb)) return /^(?:(?:the|an?|our|my) |[\p{Lu}`]|\d+\p{Lu})/u.test(value);
   return !OF_CHARGE.test(verb) || /^(?:the|an?|our|all|my|[A-Z`\d])/.test(value);
 }
+
+/** The subject without its article, as a key. */
+const subjectOf = (name: string): string => name.toLowerCase().replace(/^(?:the|our) /, '');
 
 export const named: FactRule = (sentence, voice) => {
   const found = THING.exec(sentence);
@@ -51,17 +54,13 @@ export const named: FactRule = (sentence, voice) => {
   const [, name, known, verb, value] = found as unknown as (string | undefined)[];
   if (name !== undefined && !isName(name, OF_PEOPLE.test(verb!), voice)) return undefined;
   if (EVALUATIVE.test(value!) || !fits(verb!, value!)) return undefined;
-  const subject = (name ?? known!).toLowerCase().replace(/^(?:the|our) /, '');
   const slot = verb!.toLowerCase().replace(/^(live|work|run|use|require)(?=$| )/, '$1s');
-  return {
-    kind: 'note',
-    type: 'Fact',
-    content: sentenceOf(sentence),
-    subject,
+  return noteOf(voice, 'Fact', sentence, {
+    subject: subjectOf(name ?? known!),
     slot: ONE.test(slot) ? slot.replace(/ (?:in|at|near|on)$/, '') : `${slot}:${keyOf(value!)}`,
     value: value!,
     confidence: 0.75,
-  };
+  });
 };
 
 const isA: FactRule = (sentence, voice) => {
@@ -72,18 +71,15 @@ const isA: FactRule = (sentence, voice) => {
   if (name !== undefined && (!named || !/^(?:the|an?|our) /i.test(value!))) return undefined;
   if (EVALUATIVE.test(value!) || NO_VALUE.test(value!) || /\bnot\b/i.test(value!)) return undefined;
   if (known !== undefined && (isEpithet(value!) || WHEREABOUTS.test(sentence))) return undefined;
-  // "The build is a disaster": of what everybody knows, what it is like is an opinion.
+  // "The build is a disaster" is an opinion.
   if (known !== undefined && !/[A-Z\d`]|\w[./]\w/.test(value!)) return undefined;
   if (name !== undefined && value!.split(' ').length < 3 && !/^(?:the|our) /i.test(value!)) return undefined;
-  return {
-    kind: 'note',
-    type: 'Fact',
-    content: sentenceOf(sentence),
-    subject: (name ?? known!).toLowerCase().replace(/^(?:the|our) /, ''),
+  return noteOf(voice, 'Fact', sentence, {
+    subject: subjectOf(name ?? known!),
     slot: `is${purpose === undefined ? '' : `:${keyOf(purpose)}`}${name !== undefined && /^an? /i.test(value!) ? ':kind' : ''}`,
     value: value!,
     confidence: 0.75,
-  };
+  });
 };
 
 const GOTCHA = new RegExp(
@@ -91,54 +87,48 @@ const GOTCHA = new RegExp(
   'u',
 );
 
-/** Which one, only those know who look at it. */
+/** Code that only readers of the conversation can identify. */
 const ANY_CODE =
   /^(?:the|our) (?:\w+ )?(?:function|method|code|program|script|call|command|loop|expression|query|line|snippet)$/i;
 
-/** What a program does that one would not expect. */
-export const gotchas: FactRule = (sentence, { person }) => {
+/** Unexpected behaviour of a program. */
+export const gotchas: FactRule = (sentence, voice) => {
   const found = GOTCHA.exec(sentence);
   if (!found || !standsAlone(sentence) || ANY_CODE.test(found[1]!)) return undefined;
-  // What an assistant says of programs is of programs in general, unless it names one.
-  if (!person && !/\bAPI\b|endpoint|service|server|[`/_]/.test(found[1]!)) return undefined;
+  // An assistant speaks of programs in general, unless it names one.
+  if (!voice.person && !/\bAPI\b|endpoint|service|server|[`/_]/.test(found[1]!)) return undefined;
   const [, thing, verb, value, circumstance] = found as unknown as (string | undefined)[];
-  // Without the circumstance it is the news of the moment: "the build returned 1".
+  // Without a circumstance it is a momentary event: "the build returned 1".
   if (circumstance === undefined && !/ (?:for|when|instead of|on|with) /.test(value!)) return undefined;
   const [what, ...rest] = value!.split(/ (?=for |when |instead of |on |with )/);
   const when = [...rest, circumstance]
     .join(' ')
     .replace(/,? (?:not|instead of|rather than) \S+/g, '')
     .replace(/^(?:instead of|rather than) \S+/, '');
-  return {
-    kind: 'note',
-    type: 'Gotcha',
-    content: sentenceOf(sentence),
-    subject: thing!.toLowerCase().replace(/^(?:the|our) /, ''),
+  return noteOf(voice, 'Gotcha', sentence, {
+    subject: subjectOf(thing!),
     slot: `${verb!.toLowerCase().replace(/s?( with)?$/, '')}:${keyOf(when)}`,
     value: what!,
-    confidence: 0.85,
-  };
+  });
 };
 
 const CAUSE = /^the root cause(?: of (.+?))? (?:was|is|turned out to be) (.+)$/i;
 
-export const rootCauses: FactRule = (sentence) => {
-  const found = CAUSE.exec(sentence);
-  if (!found || !standsAlone(sentence) || found[2]!.split(' ').length < 3) return undefined;
-  if (/\b(?:unknown|unclear|not known|being investigated|always|never|usually|often)\b/i.test(found[2]!))
-    return undefined;
-  return {
-    kind: 'note',
-    type: 'Insight',
-    content: sentenceOf(sentence),
-    subject: keyOf(found[1] ?? '') || 'root cause',
-    slot: found[1] === undefined ? `root cause:${keyOf(found[2]!)}` : 'root cause',
-    value: found[2]!,
+const UNKNOWN_CAUSE = /\b(?:unknown|unclear|not known|being investigated|always|never|usually|often)\b/i;
+
+export const rootCauses: FactRule = (sentence, voice) => {
+  const [, effect, value] = (CAUSE.exec(sentence) ?? []) as (string | undefined)[];
+  if (value === undefined || !standsAlone(sentence)) return undefined;
+  if (value.split(' ').length < 3 || UNKNOWN_CAUSE.test(value)) return undefined;
+  return noteOf(voice, 'Insight', sentence, {
+    subject: keyOf(effect ?? '') || 'root cause',
+    slot: effect === undefined ? `root cause:${keyOf(value)}` : 'root cause',
+    value,
     confidence: 0.8,
-  };
+  });
 };
 
-/** Not of an assistant, which knows a great deal about the world that nobody need remember. */
+/** Only of people: general knowledge of an assistant need not be remembered. */
 export const thingFacts: FactRule = (sentence, voice) => {
   if (!voice.person || !standsAlone(sentence)) return undefined;
   return named(sentence, voice) ?? isA(sentence, voice);

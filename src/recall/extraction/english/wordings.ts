@@ -1,54 +1,46 @@
-/** How two statements that share their words differ all the same: by the small words between them, or by their order. */
+/** How statements with the same words differ: by small words such as prepositions, or by word order. */
 import { stem, stopWords, wordsOf } from '../../../text/index.js';
 
-export interface Wording {
-  /** What it is about, each stem once. */
+interface Wording {
   readonly stems: ReadonlySet<string>;
-  /** The same as it is said, some of it more than once. */
+  /** The stems in order, with repetitions. */
   readonly order: readonly string[];
-  /** By relation, such as "before", the stems that it stands before; `''` where nothing follows. */
+  /** By relation, such as "before", the stems that follow it; `''` at the end. */
   readonly relations: ReadonlyMap<string, ReadonlySet<string>>;
-  /** By stem, the stems that stand right behind it. */
+  /** By stem, the stems right after it. */
   readonly followers: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
- * `opposed`: the one says before, the other after. `swapped`: what is first in the one is last in the other. `other`: a
- * small word changes what is meant. `replaced`: each has a word that the other has not. `narrowed`: one has a word more,
- * right before what both speak of: "the public API", "every second Monday".
+ * `opposed`: before and after. `swapped`: another order. `other`: a small word changes the meaning. `replaced`: each has
+ * a word that the other lacks. `narrowed`: one has a further word right before a common one, as in "the public API".
  */
-export type Difference = 'none' | 'opposed' | 'swapped' | 'other' | 'replaced' | 'narrowed';
+type Difference = 'none' | 'opposed' | 'swapped' | 'other' | 'replaced' | 'narrowed';
 
-/** Of these a statement may have one more, and still say the same: "on Monday" and "Monday". */
+/** One of these more does not change a statement: "on Monday" and "Monday". */
 const WEAK = 'in on at of for to over than as when while if then is has not all and';
-/** With one of these it is another statement. */
+/** One of these more makes another statement. */
 const STRICT =
   'before after with without off out inside outside above below near under up down from toward until since by through ' +
   'during between against about except unless only or some few most more once again both can must';
 
-const SPELLINGS: Readonly<Record<string, string>> = {
-  into: 'in',
-  onto: 'on',
-  within: 'inside',
-  towards: 'toward',
-  till: 'until',
-  beneath: 'below',
-  via: 'through',
-  are: 'is',
-  am: 'is',
-  be: 'is',
-  was: 'is',
-  were: 'is',
-  have: 'has',
-  had: 'has',
-  each: 'all',
-  no: 'not',
-  never: 'not',
-  none: 'not',
-  nor: 'not',
-  neither: 'not',
-  cannot: 'not',
+/** By word, the forms that mean the same. */
+const FORMS: Readonly<Record<string, string>> = {
+  in: 'into',
+  on: 'onto',
+  inside: 'within',
+  toward: 'towards',
+  until: 'till',
+  below: 'beneath',
+  through: 'via',
+  is: 'are am be was were',
+  has: 'have had',
+  all: 'each',
+  not: 'no never none nor neither cannot',
 };
+const wordOfForm = new Map(
+  Object.entries(FORMS).flatMap(([word, forms]) => forms.split(' ').map((form) => [form, word])),
+);
 
 const OPPOSITES: Readonly<Record<string, readonly string[]>> = {
   before: ['after'],
@@ -69,13 +61,13 @@ const OPPOSED = new Set(
   ),
 );
 
-/** The one before the other: turned round it is the contrary. */
+/** Relations whose sides cannot be exchanged: reversed they are opposites. */
 const ORDERS = new Set(['before', 'after', 'above', 'below', 'over', 'under', 'than', 'then']);
 
-/** What stands behind these is one more, and is not known by the others. */
+/** What follows these is additional. */
 const ADDING = ['and', 'or', 'except'];
 
-/** Whatever they stand before, they change nothing about it. */
+/** Words that change nothing about what follows. */
 const FILLERS = new Set(
   'always ever really truly actually finally already definitely currently simply personally please'
     .split(' ')
@@ -92,25 +84,25 @@ const COUNTS = new Set(
 );
 
 const weak = new Set(WEAK.split(' '));
-const relationWords = new Set([...weak, ...STRICT.split(' '), ...Object.keys(SPELLINGS)]);
+const relationWords = new Set([...weak, ...STRICT.split(' '), ...wordOfForm.keys()]);
 
 const relationOf = (word: string): string | undefined => {
-  if (relationWords.has(word)) return SPELLINGS[word] ?? word;
+  if (relationWords.has(word)) return wordOfForm.get(word) ?? word;
   return stopWords.has(word) && /nt$/.test(word) ? 'not' : undefined;
 };
 
-/** "Without" is the contrary of "with", which wordings tell: it is not one more no. */
+/** Wordings treat "without" as the opposite of "with", so it must not count as a negation too. */
 export const withForWithout = (text: string): string => text.replace(/\bwithout\b/gi, 'with');
 
-/** A word with a capital where no sentence begins; of words in capitals those that are no stress ("do NOT"). */
+/** A word with a capital inside a sentence; not a word in capitals for stress ("do NOT"). */
 const INNER_CAPITAL = /(?<=[\p{L}\p{N},;)\]"'’`] |[-/("'`])(?:\p{Lu}\p{Ll}*|IT|WHO)(?![\p{L}\p{N}]|['’](?!s\b)\p{L})/gu;
 
-/** Written with a capital in titles, and the first always. */
+/** Capitalised in titles; "I" always. */
 const NEVER_NAMES = new Set(['i', 'the', 'an', 'we', 'my', 'our']);
 
 const NAME = /(?<=[\p{L}\p{N},;)\]"'’`] )\p{Lu}[\p{L}\p{N}\p{M}]*/gu;
 
-/** "Server A", "to Will", "IT": marked, so that a name is not taken for the small word that is written like it. */
+/** Marks names such as "Server A", "to Will" and "IT", so that they are not taken for stop words. */
 export const withNames = (text: string): string =>
   text.replace(INNER_CAPITAL, (word) => {
     const small = word.toLowerCase();
@@ -129,7 +121,7 @@ export function wordingOf(text: string): Wording {
     for (const relation of before) relations.set(relation, (relations.get(relation) ?? new Set()).add(to));
     before = [];
   };
-  // "To" before a verb is nothing, before a name it is where something goes.
+  // "To" before a name is a direction, before a verb it means nothing.
   for (const word of wordsOf(withNames(text).replace(/\bto (?=[\p{Lu}\d`])/gu, 'toward '))) {
     const relation = relationOf(word);
     if (relation !== undefined) before.push(relation);
@@ -150,7 +142,7 @@ export function wordingOf(text: string): Wording {
 function differenceOf(a: Wording, b: Wording): Difference {
   const opposed = isOpposed(a, b);
   const turned = turnedRelations(a, b);
-  const ordered = isMoved(
+  const ordered = isOrdered(
     a.order.filter((one) => b.stems.has(one)),
     b.order.filter((one) => a.stems.has(one)),
   );
@@ -164,7 +156,7 @@ function differenceOf(a: Wording, b: Wording): Difference {
   return narrows(a, b) || narrows(b, a) ? 'narrowed' : 'none';
 }
 
-/** "The user lives in Bonn" is what "I live in Bonn" says: who it is, where it is known, is no word more. */
+/** With a known subject, "the user lives in Bonn" equals "I live in Bonn". */
 export function differenceBetween(a: string, b: string, subject = ''): Difference {
   const difference = differenceOf(wordingOf(a), wordingOf(b));
   if (difference !== 'narrowed' || subject === '') return difference;
@@ -177,13 +169,13 @@ function withoutSubject(text: string, subject: string): string {
   return said.split(' ').slice(subject.split(' ').length).join(' ');
 }
 
-/** Whether it has a word right before what both speak of that the other has not. */
+/** Whether `a` has a further word right before a common one. */
 const narrows = (a: Wording, b: Wording): boolean =>
   [...a.followers].some(
     ([one, next]) => !b.stems.has(one) && !FILLERS.has(one) && [...next].some((stem) => b.stems.has(stem)),
   );
 
-/** Whether the first has a name, a number or an ordinal, wherever it stands, that the second has not. */
+/** Whether `text` has a name, number or ordinal that `than` lacks. */
 export function namesMore(text: string, than: string): boolean {
   const { stems } = wordingOf(than);
   const marked = withNames(text);
@@ -195,10 +187,10 @@ export function namesMore(text: string, than: string): boolean {
   );
 }
 
-/** Whether there is a stem in b that a has not. */
+/** Whether `b` has a stem that `a` lacks. */
 const lacks = (a: Wording, b: Wording): boolean => [...b.stems].some((one) => !a.stems.has(one));
 
-/** Of both, or behind the last word, which both have. */
+/** Whether it is a stem of the wording, or its end. */
 const isIn = ({ stems }: Wording, one: string): boolean => one === '' || stems.has(one);
 
 const has = ({ relations }: Wording, relation: string, one: string): boolean =>
@@ -213,12 +205,12 @@ function isOpposed(a: Wording, b: Wording): boolean {
   return false;
 }
 
-/** Relations of both that stand before other words, each of which both have. */
+/** Common relations that stand before different common words. */
 function turnedRelations(a: Wording, b: Wording): string[] {
   const turned: string[] = [];
   for (const [relation, ours] of a.relations) {
     const theirs = b.relations.get(relation);
-    // Tea and coffee are coffee and tea.
+    // "Tea and coffee" is "coffee and tea".
     if (!theirs || relation === 'and' || relation === 'or') continue;
     const left = [...ours].some((one) => isIn(b, one) && !theirs.has(one));
     const right = [...theirs].some((one) => isIn(a, one) && !ours.has(one));
@@ -227,9 +219,9 @@ function turnedRelations(a: Wording, b: Wording): string[] {
   return turned;
 }
 
-/** Whether the same words are in the same order, but for one phrase that has moved: "every night the cache is cleared". */
-function isMoved(one: readonly string[], other: readonly string[]): boolean {
-  // Where one says something more often, the first time counts.
+/** Whether the words are in the same order, except for one phrase that moved: "every night the cache is cleared". */
+function isOrdered(one: readonly string[], other: readonly string[]): boolean {
+  // If one repeats words, their first occurrence counts.
   const [a, b] = one.length === other.length ? [one, other] : [[...new Set(one)], [...new Set(other)]];
   let start = 0;
   while (start < a.length && a[start] === b[start]) start += 1;
@@ -239,7 +231,7 @@ function isMoved(one: readonly string[], other: readonly string[]): boolean {
   return ` ${[...ours, ...ours].join(' ')} `.includes(` ${theirs.join(' ')} `);
 }
 
-/** Whether it adds something, or has a small word before what both speak of that the other has nowhere. */
+/** Whether `a` adds something, or has a strict relation before a common word that `b` lacks. */
 function hasMore(a: Wording, b: Wording): boolean {
   for (const [relation, stems] of a.relations) {
     if (ADDING.includes(relation) && [...stems].some((one) => !isIn(b, one))) return true;
