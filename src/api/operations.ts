@@ -1,4 +1,4 @@
-/** The table of all operations. Everything that reaches Cairn from outside is made from it. */
+/** The table of all operations: routes, client, tools and commands are derived from it. */
 import { checkpoints, executions } from '../checkpoints/contract.js';
 import { agent_turns, delegations, handoffs, handovers, locks, messages, pmo } from '../coordination/contract.js';
 import type { Operation } from '../engine/contract.js';
@@ -20,7 +20,7 @@ import {
   summarization_policies,
 } from '../recall/contract.js';
 
-/** Written out, so that what is declared names the groups and does not repeat every type in them. */
+/** Written out, so that declarations name the groups instead of repeating every type in them. */
 export interface Operations {
   readonly memory: typeof memory;
   readonly search: typeof search;
@@ -54,7 +54,7 @@ export interface Operations {
   readonly auth: typeof auth;
 }
 
-export const operations: Operations = {
+const operations: Operations = {
   memory,
   search,
   trajectories,
@@ -87,7 +87,7 @@ export const operations: Operations = {
   auth,
 };
 
-/** One line about each group, for the reference page and the help of the commands. */
+/** A description of each group, for OpenAPI and the help of the commands. */
 export const groups: Readonly<Record<keyof Operations, string>> = {
   memory: 'remember and recall plain text',
   search: 'search all content, with reasons and filters',
