@@ -20,41 +20,7 @@ import {
   summarization_policies,
 } from '../recall/contract.js';
 
-/** Written out, so that declarations name the groups instead of repeating every type in them. */
-export interface Operations {
-  readonly memory: typeof memory;
-  readonly search: typeof search;
-  readonly trajectories: typeof trajectories;
-  readonly scopes: typeof scopes & typeof scopeJobs;
-  readonly turns: typeof turns;
-  readonly artifacts: typeof artifacts & typeof artifactSearch & typeof artifactSources;
-  readonly notes: typeof notes & typeof noteSearch & typeof noteSources;
-  readonly edges: typeof edges;
-  readonly summarization_policies: typeof summarization_policies;
-  readonly jobs: typeof jobs;
-  readonly executions: typeof executions;
-  readonly checkpoints: typeof checkpoints;
-  readonly cards: typeof cards;
-  readonly boxes: typeof boxes;
-  readonly packets: typeof packets;
-  readonly context: typeof context;
-  readonly manifests: typeof manifests;
-  readonly agents: typeof agents;
-  readonly profiles: typeof profiles;
-  readonly handovers: typeof handovers;
-  readonly pmo: typeof pmo;
-  readonly agent_turns: typeof agent_turns;
-  readonly delegations: typeof delegations;
-  readonly handoffs: typeof handoffs;
-  readonly messages: typeof messages;
-  readonly locks: typeof locks;
-  readonly events: typeof events;
-  readonly lifetime: typeof lifetime;
-  readonly keys: typeof keys;
-  readonly auth: typeof auth;
-}
-
-const operations: Operations = {
+const operations = {
   memory,
   search,
   trajectories,
@@ -86,6 +52,8 @@ const operations: Operations = {
   keys,
   auth,
 };
+
+export type Operations = Readonly<typeof operations>;
 
 /** A description of each group, for OpenAPI and the help of the commands. */
 export const groups: Readonly<Record<keyof Operations, string>> = {
