@@ -37,6 +37,5 @@ export interface Host {
   api(caller: Caller): Api;
   /** Rejects if the database does not answer. `clock_ahead_ms` is 0 within the normal clock skew. */
   ready(): Promise<{ readonly clock_ahead_ms: number }>;
-  /** Figures for /metrics. */
   figures(): Readonly<Record<string, number>>;
 }

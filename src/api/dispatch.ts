@@ -82,7 +82,6 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
   return api as unknown as Api;
 }
 
-/** A call whose role and input are checked. */
 interface CheckedCall {
   readonly call: Call;
   readonly parsed: Record<string, unknown>;

@@ -6,7 +6,6 @@ import type { Json, JsonObject } from '../kernel/contract.js';
 import { errorCodes } from '../kernel/index.js';
 import { allOperations, groups, type NamedOperation } from './operations.js';
 
-/** Named schemas, described once and referenced. */
 type Named = Record<string, JsonObject>;
 
 function schemaOf(schema: object, named: Named, nameOf: (name: string, def: JsonObject) => string): JsonObject {

@@ -96,7 +96,6 @@ export interface NamedOperation extends Operation {
   readonly verb: string;
 }
 
-/** The table as a flat list, in its order. */
 export const allOperations: readonly NamedOperation[] = Object.entries(operations).flatMap(([group, entries]) =>
   Object.entries(entries as Record<string, Operation>).map(([verb, entry]) => ({
     ...entry,

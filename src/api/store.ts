@@ -102,7 +102,7 @@ function checkName(schema: z.ZodType, name: string, what: string): void {
 }
 
 export class Store implements Host {
-  readonly #runtime: Runtime;
+  readonly runtime: Runtime;
   readonly #apis = new Map<string, Api>();
   readonly #sweeper: NodeJS.Timeout | undefined;
   readonly #timekeeper: Timekeeper | undefined;
@@ -113,7 +113,7 @@ export class Store implements Host {
   #keyCheck: Promise<boolean> | undefined;
 
   private constructor(runtime: Runtime, sweep_every_ms: number) {
-    this.#runtime = runtime;
+    this.runtime = runtime;
     const embedder = embedding.find(runtime);
     if (embedder) this.#filling = new VectorFilling(runtime, embedder, vectorIndexing.of(runtime));
     if (sweep_every_ms > 0) {
@@ -169,20 +169,16 @@ export class Store implements Host {
   }
 
   get location(): string {
-    return this.#runtime.driver.location;
+    return this.runtime.driver.location;
   }
 
   get driver(): Driver {
-    return this.#runtime.driver;
-  }
-
-  get runtime(): Runtime {
-    return this.#runtime;
+    return this.runtime.driver;
   }
 
   async ensureTenant(tenant: string): Promise<void> {
     checkName(tenantId, tenant, 'tenant');
-    const { driver } = this.#runtime;
+    const { driver } = this.runtime;
     if (await hasTenant(driver.at(tenant))) return;
     await driver.system((tx) => ensureTenant(tx, tenant, driver.now()));
   }
@@ -190,9 +186,9 @@ export class Store implements Host {
   /** Registers the agent that a store is opened as, with all rights: the process that opens the store owns it. */
   async ensureAgent(tenant: string, agent_id: string): Promise<void> {
     checkName(anyId, agent_id, 'agent');
-    const { driver } = this.#runtime;
+    const { driver } = this.runtime;
     if (await findAgent(driver.at(tenant), agent_id)) return;
-    const call = systemCall(this.#runtime, tenant);
+    const call = systemCall(this.runtime, tenant);
     await driver.write(tenant, (tx) => provideAgent({ call, tx, now: driver.now() }, agent_id, {}, 'all'));
   }
 
@@ -201,13 +197,13 @@ export class Store implements Host {
     let api = this.#apis.get(name);
     if (!api) {
       if (this.#apis.size >= API_LIMIT) this.#apis.clear();
-      this.#apis.set(name, (api = apiFor(this.#runtime, caller)));
+      this.#apis.set(name, (api = apiFor(this.runtime, caller)));
     }
     return api;
   }
 
   async authenticate(key: string): Promise<Caller | undefined> {
-    const found = await findKeyByHash(this.#runtime.driver.at(''), keyHash(key));
+    const found = await findKeyByHash(this.runtime.driver.at(''), keyHash(key));
     if (!found || found.revoked_at !== null) return undefined;
     const { tenant_id, agent_id, role, key_id } = found;
     return { tenant_id, agent_id, role, key_id };
@@ -218,25 +214,25 @@ export class Store implements Host {
     this.#keyCheck ??= new Promise((resolve) => {
       setImmediate(() => {
         this.#keyCheck = undefined;
-        resolve(anyKey(this.#runtime.driver.at('')));
+        resolve(anyKey(this.runtime.driver.at('')));
       });
     });
     return this.#keyCheck;
   }
 
   async ready(): Promise<{ clock_ahead_ms: number }> {
-    return { clock_ahead_ms: await clockAhead(this.#runtime.driver) };
+    return { clock_ahead_ms: await clockAhead(this.runtime.driver) };
   }
 
   figures(): Readonly<Record<string, number>> {
-    const { driver, hub, wakes } = this.#runtime;
+    const { driver, hub, wakes } = this.runtime;
     return {
       ...driver.figures(),
       streams: hub.followers,
       waiters: wakes.waiters,
-      ...embedding.find(this.#runtime)?.figures(),
+      ...embedding.find(this.runtime)?.figures(),
       ...this.#filling?.figures(),
-      ...vectorIndexing.find(this.#runtime)?.figures(),
+      ...vectorIndexing.find(this.runtime)?.figures(),
     };
   }
 
@@ -247,12 +243,12 @@ export class Store implements Host {
 
   /** After a restore: older resume tokens fail from now on. */
   async renewEpoch(): Promise<void> {
-    await this.#runtime.driver.system((tx) => renewEpoch(tx));
+    await this.runtime.driver.system((tx) => renewEpoch(tx));
   }
 
   async #sweep(): Promise<void> {
     try {
-      for (const { tenant_id } of await listTenants(this.#runtime.driver.at(''))) {
+      for (const { tenant_id } of await listTenants(this.runtime.driver.at(''))) {
         if (this.#stopping) return;
         await this.api({ tenant_id, agent_id: null, role: 'admin', key_id: null }).lifetime.sweep();
       }
@@ -265,7 +261,7 @@ export class Store implements Host {
 
   /** Continues erasures that a closed store or a dead process left unfinished. */
   #resumeErasures(): void {
-    const runtime = this.#runtime;
+    const runtime = this.runtime;
     runtime.erasures.start(async () => {
       for (const { tenant_id: tenant } of await listTenants(runtime.driver.at(''))) {
         if (this.#stopping) return;
@@ -277,7 +273,7 @@ export class Store implements Host {
   async #reindex(): Promise<void> {
     try {
       const stopping = () => this.#stopping;
-      for await (const _ of reindex(this.#runtime.driver, { stopping })) if (this.#stopping) return;
+      for await (const _ of reindex(this.runtime.driver, { stopping })) if (this.#stopping) return;
     } catch {
       // Another process does it, or the next start continues.
     }
@@ -286,18 +282,18 @@ export class Store implements Host {
   async close(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#sweeper);
-    this.#runtime.hub.close();
-    this.#runtime.wakes.close();
-    embedding.find(this.#runtime)?.stop();
+    this.runtime.hub.close();
+    this.runtime.wakes.close();
+    embedding.find(this.runtime)?.stop();
     await this.#filling?.stop();
-    await vectorIndexing.find(this.#runtime)?.stop();
+    await vectorIndexing.find(this.runtime)?.stop();
     await this.#timekeeper?.stop();
-    await jobQueue.of(this.#runtime).stop();
-    await this.#runtime.erasures.stop();
+    await jobQueue.of(this.runtime).stop();
+    await this.runtime.erasures.stop();
     await this.#sweeping;
     await this.#reindexing;
-    await this.#runtime.calls.drain();
-    await accessCounts.of(this.#runtime).close();
-    await this.#runtime.driver.close();
+    await this.runtime.calls.drain();
+    await accessCounts.of(this.runtime).close();
+    await this.runtime.driver.close();
   }
 }

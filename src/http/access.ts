@@ -13,12 +13,10 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 
-/** The caller while the store has no keys. */
 export const OPEN_CALLER: Caller = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null };
 
 const unauthorized = (message: string): CairnError => new CairnError('UNAUTHORIZED', message);
 
-/** The key of a request, from Authorization or X-API-Key. */
 function keyOf(request: FastifyRequest): string | undefined {
   const bearer = /^Bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '')?.[1];
   if (request.headers.authorization !== undefined && bearer === undefined)
@@ -75,7 +73,6 @@ export function optionsOf({ headers }: FastifyRequest): CallOptions | undefined 
   return options;
 }
 
-/** The tenant in a header or path must be the tenant of the key. */
 export function checkTenant(caller: Caller, request: FastifyRequest): void {
   const { project_id } = (request.params ?? {}) as { project_id?: string };
   const tenants = { 'X-Tenant-ID': request.headers['x-tenant-id'], 'the path': project_id };

@@ -13,7 +13,6 @@ interface McpOptions {
   readonly version: string;
   readonly defaults?: Defaults;
   readonly input: Readable;
-  /** For the protocol only. */
   readonly output: Writable;
   readonly log: (line: string) => void;
 }

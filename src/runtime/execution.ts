@@ -90,7 +90,13 @@ export class Execution {
     this.tools = snapshot ? ToolState.fromJSON(snapshot.tool_state, this.#emit) : new ToolState(this.#emit);
     this.#latest = given.latest_checkpoint_id;
     this.#store = store;
-    this.#queue = store && this.#queueFor(store);
+    this.#queue =
+      store &&
+      new CheckpointQueue(store, this.#latest, {
+        written: (summary) => this.#emitter.emit('checkpoint', summary),
+        failed: (error, { checkpoint_id, metadata: { checkpoint_reason: reason } }) =>
+          this.#emitter.emit('error', { source: 'checkpoint', error, checkpoint_id, reason }),
+      });
     const { every_ms } = this.#policies;
     if (every_ms !== undefined && store) this.#interval = new Interval(every_ms, () => this.#takeByTime());
   }
@@ -283,14 +289,6 @@ export class Execution {
       snapshot: this.snapshot() as Snapshot,
       metadata: this.#metadata(reason),
       timestamp: Date.now(),
-    });
-  }
-
-  #queueFor(store: RunSink): CheckpointQueue {
-    return new CheckpointQueue(store, this.#latest, {
-      written: (summary) => this.#emitter.emit('checkpoint', summary),
-      failed: (error, { checkpoint_id, metadata }) =>
-        this.#emitter.emit('error', { source: 'checkpoint', error, checkpoint_id, reason: metadata.checkpoint_reason }),
     });
   }
 

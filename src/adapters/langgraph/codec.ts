@@ -61,7 +61,6 @@ export function freezeAndMeasure(json: Json, depth = 0): number {
   return size;
 }
 
-/** The approximate size of frozen JSON. */
 export function sizeOf(json: Json): number {
   if (typeof json === 'string') return json.length + 2;
   if (typeof json !== 'object' || json === null) return 8;

@@ -5,7 +5,6 @@
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { isUndefined, MAX_VALUE_DEPTH } from './codec.js';
 
-/** A copy of an object: its prototype and its members. */
 class Copied {
   readonly prototype: object | null;
   readonly keys: readonly string[];
@@ -34,7 +33,6 @@ export function isMessage(value: object): boolean {
   return lc_serializable === true && (typeof getType === 'function' || typeof _getType === 'function');
 }
 
-/** A copy to keep with the JSON of a value. */
 export function copyOf(value: unknown, depth = 0): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') return OPAQUE;
   if (typeof value !== 'object' || value === null) return value;

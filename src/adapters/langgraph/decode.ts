@@ -22,7 +22,6 @@ export async function decodeAll(
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** A value that the serializer must load, and where it goes. */
 interface Pending {
   readonly json: Json;
   readonly into: Container;

@@ -14,7 +14,6 @@ export class Encoding {
   readonly #waiting: Promise<void>[] = [];
   /** Containers whose parts may still be pending. */
   readonly #open: object[] = [];
-  /** Approximate size of the new JSON. */
   bytes = 0;
 
   constructor(codec: Codec) {

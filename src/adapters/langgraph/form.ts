@@ -31,7 +31,6 @@ const OPEN_LABELS = ['source', 'step'];
 export const isLabel = (key: string, value: Json, transparent: boolean): boolean =>
   transparent ? JSON.stringify(value).length <= MAX_LABEL : OPEN_LABELS.includes(key);
 
-/** `json` is the serialized metadata. */
 export function labelled(
   metadata: Readonly<Record<string, unknown>>,
   json: Json | undefined,

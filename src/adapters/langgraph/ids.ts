@@ -14,7 +14,6 @@ export interface Thread {
   readonly namespace: string;
 }
 
-/** The config that names a checkpoint in LangGraph. */
 export const configOf = ({ thread_id, namespace }: Thread, checkpoint_id: string) => ({
   configurable: { thread_id, checkpoint_ns: namespace, checkpoint_id },
 });

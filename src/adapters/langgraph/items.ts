@@ -61,7 +61,6 @@ export function itemOf({ content, created_at, updated_at }: Note, { namespace, k
 export const isUnder = (namespace: readonly string[], prefix: readonly string[]): boolean =>
   prefix.every((label, i) => namespace[i] === label);
 
-/** Whether a value passes a filter: its members are equal, or as the operators say. */
 export const passes = (value: JsonObject, filter: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(filter).every(([key, wanted]) => holds(value[key], wanted));
 

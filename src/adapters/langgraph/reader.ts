@@ -27,26 +27,26 @@ interface ListFilter {
 type ImageAndWrites = readonly [Image, readonly PendingWrite[]];
 
 const PAGE = 100;
-/** Checkpoints of a list that are read at a time. */
 const AHEAD = 8;
 const MAX_OWN_IDS = 10_000;
 /** Up to version 3, sends were stored as writes of the parent. */
 const SENDS_IN_CHANNEL = 4;
 
+export interface SaverParts {
+  readonly cairn: Api;
+  readonly codec: Codec;
+  readonly threads: Threads;
+  readonly images: Images;
+}
+
 export class Reader {
-  readonly #cairn: Api;
-  readonly #codec: Codec;
-  readonly #threads: Threads;
-  readonly #images: Images;
+  readonly #parts: SaverParts;
   readonly #firstVersion: () => ChannelVersion;
   /** Checkpoints that Cairn created (branches), which have no id of LangGraph. */
   readonly #ownIds = new Set<string>();
 
-  constructor(cairn: Api, codec: Codec, threads: Threads, images: Images, firstVersion: () => ChannelVersion) {
-    this.#cairn = cairn;
-    this.#codec = codec;
-    this.#threads = threads;
-    this.#images = images;
+  constructor(parts: SaverParts, firstVersion: () => ChannelVersion) {
+    this.#parts = parts;
     this.#firstVersion = firstVersion;
   }
 
@@ -56,7 +56,7 @@ export class Reader {
 
   async tuple(thread: Thread, id: string, retain: boolean): Promise<CheckpointTuple | undefined> {
     for (let attempt = 1; ; attempt++) {
-      const execution_id = await this.#threads.find(thread);
+      const execution_id = await this.#parts.threads.find(thread);
       if (execution_id === undefined) return undefined;
       try {
         const [image, writes] = await (id === '' ? this.#latest(execution_id) : this.#one(id, execution_id));
@@ -65,8 +65,8 @@ export class Reader {
         if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
         if (codeOf(error) !== 'EXECUTION_NOT_FOUND' || attempt > 1) throw error;
         // Another process deleted the thread; it may have been created again.
-        this.#threads.forget(thread);
-        this.#images.forget(threadKey(thread));
+        this.#parts.threads.forget(thread);
+        this.#parts.images.forget(threadKey(thread));
       }
     }
   }
@@ -81,7 +81,7 @@ export class Reader {
     let left = limit;
     let cursor: string | null | undefined;
     while (left > 0 && cursor !== null) {
-      const page = await this.#cairn.checkpoints.list({
+      const page = await this.#parts.cairn.checkpoints.list({
         thread_id: where.thread_id,
         namespace: where.namespace,
         before_id,
@@ -112,7 +112,7 @@ export class Reader {
   }
 
   async #listed(summary: { id: string; execution_id: string }): Promise<CheckpointTuple | undefined> {
-    const thread = await this.#threads.threadOf(summary.execution_id);
+    const thread = await this.#parts.threads.threadOf(summary.execution_id);
     if (thread === undefined) return undefined;
     // Undefined if it was pruned or deleted since the page was read.
     const read = await unless(['CHECKPOINT_NOT_FOUND'], this.#withWrites(summary.id));
@@ -130,21 +130,21 @@ export class Reader {
   async #withWrites(checkpoint_id: string): Promise<ImageAndWrites> {
     const writes = this.#writes(checkpoint_id);
     writes.catch(() => undefined);
-    return [imageOf(await this.#cairn.checkpoints.get({ checkpoint_id })), await writes];
+    return [imageOf(await this.#parts.cairn.checkpoints.get({ checkpoint_id })), await writes];
   }
 
   async #latest(execution_id: string): Promise<ImageAndWrites> {
-    const checkpoint = await this.#cairn.checkpoints.latest({ execution_id });
+    const checkpoint = await this.#parts.cairn.checkpoints.latest({ execution_id });
     return [imageOf(checkpoint), await this.#writes(checkpoint.id)];
   }
 
   async #get(id: string, execution_id: string): Promise<CairnCheckpoint> {
     const checkpoint_id = this.checkpointId(id, execution_id);
     try {
-      return await this.#cairn.checkpoints.get({ checkpoint_id });
+      return await this.#parts.cairn.checkpoints.get({ checkpoint_id });
     } catch (error) {
       if (codeOf(error) !== 'CHECKPOINT_NOT_FOUND' || checkpoint_id === id) throw error;
-      const checkpoint = await this.#cairn.checkpoints.get({ checkpoint_id: id });
+      const checkpoint = await this.#parts.cairn.checkpoints.get({ checkpoint_id: id });
       if (checkpoint.execution_id !== execution_id) throw error;
       this.#nameOf(id, execution_id);
       return checkpoint;
@@ -152,7 +152,7 @@ export class Reader {
   }
 
   async #writes(checkpoint_id: string): Promise<PendingWrite[]> {
-    return (await this.#cairn.checkpoints.writes({ checkpoint_id })).writes;
+    return (await this.#parts.cairn.checkpoints.writes({ checkpoint_id })).writes;
   }
 
   async #tupleOf(
@@ -166,8 +166,8 @@ export class Reader {
     const { v, ts, versions_seen } = image.versions;
     const channel_versions = { ...image.versions.channel_versions };
     const [channel_values, metadata, pendingWrites, sends] = await Promise.all([
-      decodeAll(this.#codec, image.channels, retain),
-      decode(this.#codec, image.metadata),
+      decodeAll(this.#parts.codec, image.channels, retain),
+      decode(this.#parts.codec, image.metadata),
       this.#pendingWrites(writes),
       v < SENDS_IN_CHANNEL && image.parent_id !== null ? this.#pendingSends(image.parent_id) : undefined,
     ]);
@@ -194,21 +194,21 @@ export class Reader {
   }
 
   async #pendingWrites(writes: readonly PendingWrite[]): Promise<CheckpointPendingWrite[]> {
-    const values = await Promise.all(writes.map(({ value }) => decode(this.#codec, value)));
+    const values = await Promise.all(writes.map(({ value }) => decode(this.#parts.codec, value)));
     return writes.map(({ task_id, channel }, i) => [task_id, channel, values[i]]);
   }
 
   async #pendingSends(parent_id: string): Promise<unknown[]> {
     const sends = (await this.#writes(parent_id)).filter(({ channel }) => channel === TASKS);
-    return Promise.all(sends.map(({ value }) => decode(this.#codec, value)));
+    return Promise.all(sends.map(({ value }) => decode(this.#parts.codec, value)));
   }
 
   #keep(thread: Thread, image: Image): void {
     const key = threadKey(thread);
-    const isKnown = this.#images.of(key).includes(image);
+    const isKnown = this.#parts.images.of(key).includes(image);
     let bytes = 0;
     if (!isKnown) for (const json of image.channels.values()) bytes += sizeOf(json);
-    this.#images.keep(key, image, bytes);
+    this.#parts.images.keep(key, image, bytes);
   }
 
   /** The id in LangGraph; remembers an id that Cairn created. */
@@ -225,11 +225,11 @@ export class Reader {
   async #labelsOf(
     filter: Readonly<Record<string, unknown>>,
   ): Promise<{ labels: JsonObject; others: Readonly<Record<string, unknown>> }> {
-    const { transparent } = this.#codec;
+    const { transparent } = this.#parts.codec;
     const labels: JsonObject = {};
     const others: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(filter)) {
-      const json = transparent ? await this.#codec.dump(value) : (value as Json);
+      const json = transparent ? await this.#parts.codec.dump(value) : (value as Json);
       const known = value !== undefined && json !== undefined && isLabel(key, json, transparent);
       setMember(known ? labels : others, key, known ? json : value);
     }

@@ -48,11 +48,11 @@ export class CairnSaver extends BaseCheckpointSaver {
 
   constructor(cairn: Api, options: CairnSaverOptions = {}) {
     super(options.serde);
-    const codec = new Codec(this.serde);
     this.#cairn = cairn;
     this.#threads = new Threads(cairn, options.agent_id);
-    this.#reader = new Reader(cairn, codec, this.#threads, this.#images, () => this.getNextVersion(undefined));
-    this.#writer = new Writer(cairn, codec, this.#threads, this.#images, this.#reader);
+    const parts = { cairn, codec: new Codec(this.serde), threads: this.#threads, images: this.#images };
+    this.#reader = new Reader(parts, () => this.getNextVersion(undefined));
+    this.#writer = new Writer(parts, this.#reader);
   }
 
   /** The checkpoint that the config names; default: the latest of the thread. */
@@ -84,7 +84,7 @@ export class CairnSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const thread = threadIn(config, 'store a checkpoint');
     const parent = optional('checkpoint_id', config.configurable?.checkpoint_id) || undefined;
-    await this.#writer.put(thread, parent, checkpoint, metadata, newVersions);
+    await this.#writer.put({ thread, parent, checkpoint, metadata, newVersions });
     return configOf(thread, checkpoint.id);
   }
 

@@ -50,7 +50,6 @@ export interface CairnStoreOptions {
 export class CairnStore extends BaseStore {
   readonly #cairn: Api;
   readonly #agent_id: string | undefined;
-  /** Note ids by item name. */
   readonly #known = new Map<string, string>();
 
   constructor(cairn: Api, options: CairnStoreOptions = {}) {
@@ -187,7 +186,6 @@ export class CairnStore extends BaseStore {
     });
   }
 
-  /** False if the note does not exist. */
   async #update(note_id: string, content: JsonObject): Promise<boolean> {
     return (await unless(NOT_FOUND, this.#cairn.notes.update({ note_id, content }))) !== undefined;
   }

@@ -8,9 +8,8 @@ const MAX_CACHED = 10_000;
 export class Threads {
   readonly #cairn: Api;
   readonly #agent_id: string | undefined;
-  /** Execution ids by thread. */
   readonly #known = new Map<string, string>();
-  /** Places by execution id; null for an execution that is none of LangGraph's. */
+  /** By execution id; null for an execution that LangGraph did not create. */
   readonly #threads = new Map<string, Thread | null>();
 
   constructor(cairn: Api, agent_id: string | undefined) {
@@ -25,7 +24,6 @@ export class Threads {
     return undefined;
   }
 
-  /** Finds the execution of a thread, or creates it. */
   async ensure(thread: Thread): Promise<string> {
     const known = this.#known.get(threadKey(thread));
     if (known !== undefined) return known;

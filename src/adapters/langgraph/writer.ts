@@ -5,25 +5,32 @@ import {
   type PendingWrite,
   WRITES_IDX_MAP,
 } from '@langchain/langgraph-checkpoint';
-import type { Api } from '../../api/index.js';
 import type { PendingWrite as CairnWrite } from '../../checkpoints/contract.js';
 import type { Json } from '../../kernel/contract.js';
-import type { Codec } from './codec.js';
 import { Encoding, frozen } from './encode.js';
 import { type Labelled, labelled, measuresOf, timestampOf, toSnapshot, versionsOf } from './form.js';
 import { codeOf, isNamed, type Thread, threadKey, toCheckpointId, unless } from './ids.js';
-import type { ChannelVersion, Image, Images, Versions } from './images.js';
-import type { Reader } from './reader.js';
-import type { Threads } from './threads.js';
+import type { ChannelVersion, Image, Versions } from './images.js';
+import type { Reader, SaverParts } from './reader.js';
 
 const MAX_WRITES = 1000;
 
 type Channels = Map<string, Json>;
 
+/** The arguments of a put. */
+interface StateInput {
+  readonly thread: Thread;
+  readonly parent: string | undefined;
+  readonly checkpoint: Checkpoint;
+  readonly metadata: CheckpointMetadata;
+  readonly newVersions: Readonly<Record<string, ChannelVersion>> | undefined;
+}
+
 /** A state that was read and is being stored. */
 interface EncodedState {
+  readonly id: string;
+  readonly measures: ReturnType<typeof measuresOf>;
   readonly versions: Versions;
-  /** New channels. */
   readonly changed: Channels;
   readonly isNew: (channel: string) => boolean;
   /** Unchanged channels: stored only if no earlier state has them. */
@@ -33,31 +40,18 @@ interface EncodedState {
 }
 
 export class Writer {
-  readonly #cairn: Api;
-  readonly #codec: Codec;
-  readonly #threads: Threads;
-  readonly #images: Images;
+  readonly #parts: SaverParts;
   readonly #reader: Reader;
   readonly #running = new Map<string, Promise<void>>();
 
-  constructor(cairn: Api, codec: Codec, threads: Threads, images: Images, reader: Reader) {
-    this.#cairn = cairn;
-    this.#codec = codec;
-    this.#threads = threads;
-    this.#images = images;
+  constructor(parts: SaverParts, reader: Reader) {
+    this.#parts = parts;
     this.#reader = reader;
   }
 
-  async put(
-    thread: Thread,
-    parent: string | undefined,
-    checkpoint: Checkpoint,
-    metadata: CheckpointMetadata,
-    newVersions: Readonly<Record<string, ChannelVersion>> | undefined,
-  ): Promise<void> {
-    const name = nameOf(thread, checkpoint.id);
-    const state = this.#read(thread, parent, checkpoint, metadata, newVersions);
-    const work = this.#store(thread, parent, checkpoint.id, measuresOf(metadata), state);
+  async put(input: StateInput): Promise<void> {
+    const name = nameOf(input.thread, input.checkpoint.id);
+    const work = this.#store(input, this.#read(input));
     this.#running.set(name, work);
     try {
       await work;
@@ -74,7 +68,7 @@ export class Writer {
   ): Promise<void> {
     if (pending.length === 0) return;
     const writes: CairnWrite[] = [];
-    const encoding = new Encoding(this.#codec);
+    const encoding = new Encoding(this.#parts.codec);
     for (const [i, [channel, value]] of pending.entries()) {
       const write = { task_id, index: WRITES_IDX_MAP[channel] ?? i, channel, value: null as Json };
       writes.push(write);
@@ -83,27 +77,21 @@ export class Writer {
     await encoding.finish();
     // LangGraph starts the next step without waiting for the checkpoint, so its writes may come first.
     await this.#running.get(nameOf(thread, checkpoint))?.catch(() => undefined);
-    const execution_id = await this.#threads.ensure(thread);
+    const execution_id = await this.#parts.threads.ensure(thread);
     const checkpoint_id = this.#reader.checkpointId(checkpoint, execution_id);
     for (let i = 0; i < writes.length; i += MAX_WRITES) {
       const some = writes.slice(i, i + MAX_WRITES);
       // A checkpoint that was pruned or deleted meanwhile is not resumed from.
-      await unless(GONE, this.#cairn.checkpoints.write({ checkpoint_id, execution_id, writes: some }));
+      await unless(GONE, this.#parts.cairn.checkpoints.write({ checkpoint_id, execution_id, writes: some }));
     }
   }
 
   /** Reads a state at once: LangGraph changes it while it is stored. */
-  #read(
-    thread: Thread,
-    parent: string | undefined,
-    checkpoint: Checkpoint,
-    metadata: CheckpointMetadata,
-    newVersions: Readonly<Record<string, ChannelVersion>> | undefined,
-  ): EncodedState {
+  #read({ thread, parent, checkpoint, metadata, newVersions }: StateInput): EncodedState {
     const { channel_values, channel_versions } = checkpoint;
-    const images = this.#images.of(threadKey(thread)).map(frozen);
+    const images = this.#parts.images.of(threadKey(thread)).map(frozen);
     const like = images.find(({ checkpoint_id }) => isNamed(checkpoint_id, parent)) ?? images[0];
-    const encoding = new Encoding(this.#codec);
+    const encoding = new Encoding(this.#parts.codec);
     const changed: Channels = new Map();
     const others: Channels = new Map();
     const isNew = (channel: string) => newVersions === undefined || Object.hasOwn(newVersions, channel);
@@ -115,64 +103,61 @@ export class Writer {
         if (json !== undefined) (isNew(channel) ? changed : others).set(channel, json);
       });
     }
-    const { transparent } = this.#codec;
+    const { transparent } = this.#parts.codec;
     const copy = { ...metadata };
-    const ready = Promise.all([this.#codec.dump(metadata), encoding.finish()]).then(([json]) =>
+    const ready = Promise.all([this.#parts.codec.dump(metadata), encoding.finish()]).then(([json]) =>
       labelled(copy, json, transparent),
     );
     // No unhandled rejection: #store awaits other calls first.
     ready.catch(() => undefined);
-    return { versions: versionsOf(checkpoint), changed, isNew, others, bytes: () => encoding.bytes, ready };
+    const { id } = checkpoint;
+    const measures = measuresOf(metadata);
+    const bytes = () => encoding.bytes;
+    return { id, measures, versions: versionsOf(checkpoint), changed, isNew, others, bytes, ready };
   }
 
-  async #store(
-    thread: Thread,
-    parent: string | undefined,
-    id: string,
-    measures: ReturnType<typeof measuresOf>,
-    state: EncodedState,
-  ): Promise<void> {
+  async #store({ thread, parent }: StateInput, state: EncodedState): Promise<void> {
     if (parent !== undefined) await this.#running.get(nameOf(thread, parent))?.catch(() => undefined);
     const key = threadKey(thread);
-    let execution_id = await this.#threads.ensure(thread);
+    let execution_id = await this.#parts.threads.ensure(thread);
     const from = parent === undefined ? undefined : await this.#parentOf(thread, parent, execution_id);
     const label = await state.ready;
-    const channels = inherit(state, from, this.#images.of(key));
+    const channels = inherit(state, from, this.#parts.images.of(key));
     const create = async (checkpoint_id: string, parent_checkpoint_id: string | null) => {
-      await this.#cairn.checkpoints.create({
+      await this.#parts.cairn.checkpoints.create({
         checkpoint_id,
         execution_id,
         snapshot: toSnapshot(state.versions, channels, label),
-        metadata: measures,
+        metadata: state.measures,
         labels: label.labels,
         timestamp: timestampOf(state.versions.ts),
         ...(parent_checkpoint_id === null ? { root: true } : { parent_checkpoint_id }),
       });
     };
-    let checkpoint_id = toCheckpointId(id, execution_id);
+    let checkpoint_id = toCheckpointId(state.id, execution_id);
     let parent_id = from?.checkpoint_id ?? null;
     try {
       await create(checkpoint_id, parent_id);
     } catch (error) {
       if (codeOf(error) === 'EXECUTION_NOT_FOUND') {
         // Another process deleted the thread: it starts again with this state.
-        this.#threads.forget(thread);
-        execution_id = await this.#threads.ensure(thread);
-        checkpoint_id = toCheckpointId(id, execution_id);
+        this.#parts.threads.forget(thread);
+        execution_id = await this.#parts.threads.ensure(thread);
+        checkpoint_id = toCheckpointId(state.id, execution_id);
       } else if (from === undefined || !PARENT_GONE.includes(codeOf(error))) throw error;
       // Or the parent was pruned: the state is complete without it.
-      this.#images.forget(key);
+      this.#parts.images.forget(key);
       parent_id = null;
       await create(checkpoint_id, parent_id);
     }
     const { labels, metadata = labels } = label;
     const image = { checkpoint_id, parent_id, versions: state.versions, channels, metadata };
-    this.#images.keep(key, image, state.bytes());
+    this.#parts.images.keep(key, image, state.bytes());
   }
 
   async #parentOf(thread: Thread, parent: string, execution_id: string): Promise<Image | undefined> {
     const checkpoint_id = this.#reader.checkpointId(parent, execution_id);
-    const known = this.#images.of(threadKey(thread)).find((image) => image.checkpoint_id === checkpoint_id);
+    const known = this.#parts.images.of(threadKey(thread)).find((image) => image.checkpoint_id === checkpoint_id);
     const image = known ?? (await this.#reader.image(parent, execution_id));
     return image && frozen(image);
   }

@@ -89,7 +89,6 @@ export async function importCheckpoints(
   return { imported, present };
 }
 
-/** Writes an execution with all its branches to one file. */
 export async function exportExecution(
   cairn: Pick<Api, 'executions'>,
   execution_id: string,
@@ -99,7 +98,6 @@ export async function exportExecution(
   return { ...(await written(file, bundleText(bundle))), checkpoints: bundle.checkpoints.length };
 }
 
-/** The content of such a file. */
 export const executionText = async (cairn: Pick<Api, 'executions'>, execution_id: string): Promise<string> =>
   bundleText(await cairn.executions.export({ execution_id }));
 
@@ -152,7 +150,6 @@ function checkpointOf(file: string, value: unknown): Checkpoint {
   }
 }
 
-/** The error with the file that it is about. */
 function named(file: string, error: unknown): unknown {
   if (!(error instanceof CairnError)) return error;
   return new CairnError(error.code, `${file}: ${error.message}`, { ...error.details, file }, error);
