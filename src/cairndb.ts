@@ -1,4 +1,4 @@
-/** The package `cairndb`: what `import … from 'cairndb'` gives. */
+/** The package `cairndb`: the exports of `import … from 'cairndb'`. */
 export {
   type Cairn,
   type ExportedFile,
@@ -14,16 +14,14 @@ export {
   openCairn,
 } from './api/index.js';
 export { CairnError, type ErrorCode } from './kernel/index.js';
-export type {
-  CallOptions as ProviderCallOptions,
-  ModelSettingsInput as ModelOptions,
-  ProviderCost,
-} from './providers/index.js';
 export {
+  type CallOptions as ProviderCallOptions,
   type Embedder,
   type EmbedOptions,
   type HttpEmbedderSettings,
   httpEmbedder,
+  type ModelSettingsInput as ModelOptions,
+  type ProviderCost,
   type Vector,
 } from './providers/index.js';
 export type {

@@ -1,6 +1,6 @@
 /**
- * The types that users import by name. Here they are those of the mapped Api; in the published package the declaration of
- * this module is generated from the table, with a named type for every input and answer (scripts/types/api.mjs).
+ * The types that users import by name. In the published package, scripts/types/api.mjs generates the declarations of this
+ * module from the table, with a named type for every input and answer.
  */
 export type { Shorthands } from './api/contract.js';
 export type { Api, CallOptions } from './api/index.js';

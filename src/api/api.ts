@@ -1,4 +1,4 @@
-/** The Api: a mapped type over the table. The service, the HTTP client and the library all hand out this. */
+/** The Api: a mapped type over the table. Store, library and HTTP client all implement it. */
 import type { z } from 'zod';
 import type { Caller, Operation } from '../engine/contract.js';
 import type { CallOptions } from '../engine/index.js';
@@ -28,18 +28,14 @@ export type Api = {
 export type AnyMethod = (input?: unknown, options?: CallOptions) => Promise<unknown> | AsyncIterable<unknown>;
 export type ApiByName = Readonly<Record<string, Readonly<Record<string, AnyMethod>>>>;
 
-/** What a server needs of the store: whom a key belongs to, an Api for a caller, and how it is doing. */
+/** The part of a store that a server needs. */
 export interface Host {
-  /** The caller that a key stands for; undefined when it is unknown or revoked. */
+  /** The caller of a key; undefined if the key is unknown or revoked. */
   authenticate(key: string): Promise<Caller | undefined>;
-  /** Whether any key exists. Without one, loopback is served openly. */
+  /** Whether any key exists. Without one, local clients need none. */
   hasKeys(): Promise<boolean>;
   api(caller: Caller): Api;
-  /**
-   * Resolves when the database answers, rejects with the reason otherwise. Says how far the newest record is ahead of the
-   * clock, where that is more than clocks differ by; else 0.
-   */
+  /** Rejects if the database does not answer. `clock_ahead_ms` is 0 within the normal clock skew. */
   ready(): Promise<{ readonly clock_ahead_ms: number }>;
-  /** Figures for /metrics: name to value. */
   figures(): Readonly<Record<string, number>>;
 }

@@ -1,3 +1,4 @@
 /** The models and operations of api: schemas alone, for clients as well. */
+export { CALL_HEADERS } from './call-headers.js';
 export { allOperations, groups, type NamedOperation, type Operations } from './operations.js';
 export { type Shorthands, shorthands, shorthandsOn } from './shorthands.js';

@@ -1,4 +1,4 @@
-/** The Api of a caller on a store: checks the input and the role, then runs the use case. */
+/** The Api of a caller on a store: checks role and input, then runs the use case. */
 import type { z } from 'zod';
 import { useCases as checkpoints } from '../checkpoints/index.js';
 import { useCases as coordination, guarding, namesGuards } from '../coordination/index.js';
@@ -24,7 +24,7 @@ type UseCases = {
   };
 };
 
-/** One function for every entry of the table: the compiler says which is missing. */
+/** One function per entry of the table: the compiler reports a missing one. */
 const useCases: UseCases = {
   ...identity,
   ...facts,
@@ -38,8 +38,7 @@ const useCases: UseCases = {
   notes: { ...memory.notes, ...recall.notes },
 };
 
-const rank: Record<KeyRole, number> = { read: 1, write: 2, admin: 3 };
-const needed: Record<Access, number> = { read: 1, write: 2, admin: 3 };
+const rank: Record<KeyRole | Access, number> = { read: 1, write: 2, admin: 3 };
 
 export function apiFor(runtime: Runtime, caller: Caller): Api {
   const api: Record<string, Record<string, unknown>> = {};
@@ -48,34 +47,34 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       operation.verb
     ] as unknown as UseCase<Operation>;
     const group = (api[operation.group] ??= {});
-    // The same for every call without options, which most are.
+    // Shared by all calls without options: most calls.
     const plain: Call = { ...runtime, operation: operation.name, caller, tenant: caller.tenant_id, options: {} };
     const writes = operation.access !== 'read';
-    const begin = (input: unknown, options: CallOptions | undefined): Begun => {
+    const begin = (input: unknown, options: CallOptions | undefined): CheckedCall => {
       checkRole(operation, caller);
       const parsed = readInput(operation, input ?? {});
       const call = options === undefined ? plain : { ...plain, options };
       const guarded = namesGuards(call.options);
-      // What is asked before it runs takes a moment, in which the caller may change what it gave.
+      // Checks that wait give the caller time to change its input, so it is copied.
       const waits = !options?.owned && (guarded || caller.agent_id !== null);
       return { call, guarded, parsed: waits ? (keep(parsed) as Record<string, unknown>) : parsed };
     };
-    const run = ({ call, parsed }: Begun) =>
+    const run = ({ call, parsed }: CheckedCall) =>
       call.caller.agent_id === null ? useCase(call, parsed) : asAgent(operation, useCase, call, parsed);
-    const guard = async (begun: Begun): Promise<Begun> => ({
-      ...begun,
-      call: await guarding(begun.call, begun.parsed, writes),
+    const guard = async (checked: CheckedCall): Promise<CheckedCall> => ({
+      ...checked,
+      call: await guarding(checked.call, checked.parsed, writes),
     });
     group[operation.verb] = operation.stream
-      ? // Whatever is wrong with a stream is said where it is read: one that was asked for is there.
+      ? // A stream reports errors to its reader, not to the call that opens it.
         async function* (input: unknown, options?: CallOptions) {
-          const begun = begin(input, options);
-          yield* run(begun.guarded ? await guard(begun) : begun) as unknown as AsyncIterable<unknown>;
+          const checked = begin(input, options);
+          yield* run(checked.guarded ? await guard(checked) : checked) as unknown as AsyncIterable<unknown>;
         }
       : (input: unknown, options?: CallOptions) =>
           runtime.calls.run(async () => {
-            const begun = begin(input, options);
-            const answer = (await run(begun.guarded ? await guard(begun) : begun)) as unknown;
+            const checked = begin(input, options);
+            const answer = (await run(checked.guarded ? await guard(checked) : checked)) as unknown;
             if (writes) runtime.written.add(caller.tenant_id);
             return answer;
           });
@@ -83,15 +82,14 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
   return api as unknown as Api;
 }
 
-/** A call whose role and input were looked at. */
-interface Begun {
+interface CheckedCall {
   readonly call: Call;
   readonly parsed: Record<string, unknown>;
-  /** Whether it names guards, which are still to be looked at. */
+  /** Whether it names guards, which are still to be checked. */
   readonly guarded: boolean;
 }
 
-/** Runs a use case for an agent, within what that may do with memory; whatever it does says that it is there. */
+/** Runs a use case with the memory rights of an agent, and records its presence. */
 function asAgent(
   operation: NamedOperation,
   useCase: UseCase<Operation>,
@@ -105,14 +103,14 @@ function asAgent(
   })() as unknown as ReturnType<UseCase<Operation>>;
 }
 
-/** What changes an agent's row records there that it was seen. */
+/** Operations that change the row of an agent record its presence there. */
 const recordsPresence = ({ group, access }: NamedOperation): boolean => group === 'agents' && access !== 'read';
 
 function checkRole(operation: NamedOperation, caller: Caller): void {
-  if (rank[caller.role] >= needed[operation.access]) return;
+  if (rank[caller.role] >= rank[operation.access]) return;
   throw new CairnError(
     'FORBIDDEN',
-    `${operation.name} needs the role ${operation.access}, this key has ${caller.role}`,
+    `${operation.name} needs the role ${operation.access}; this key has the role ${caller.role}`,
     { rule: 'key_role' },
   );
 }

@@ -1,4 +1,4 @@
-/** Work on a database as a whole: bring its schema up to date, say that it was restored, examine it, index it anew. */
+/** Maintenance of a whole database: migrate, recover the clock, examine, reindex, embed. */
 import { existsSync } from 'node:fs';
 import type { Finding } from '../engine/index.js';
 import { CairnError } from '../kernel/index.js';
@@ -10,22 +10,22 @@ import { isPostgres, openDriver, Store } from './store.js';
 export type { Finding } from '../engine/index.js';
 export type { Reindexing } from '../recall/index.js';
 
-export interface Migrated {
+interface Migrated {
   readonly location: string;
   readonly applied: readonly string[];
   readonly version: number;
 }
 
 /**
- * `restored` starts a new epoch: readers of the stream are told to begin anew. What was written before this version's
- * search is indexed as well; `indexing` is told how far that is.
+ * Applies migrations and reindexes content of older versions; `indexing` gets the progress. `restored` starts a new epoch,
+ * which resets stream readers.
  */
 export async function migrateStore(options: {
   database: string;
   restored?: boolean | undefined;
   indexing?: (progress: Reindexing) => void;
 }): Promise<Migrated> {
-  // What was restored is there: to begin another would say that all went well.
+  // A restored database exists: creating one would hide a mistyped name.
   if (options.restored) refuseMissing(options.database, 'restored');
   const driver = await openDriver(options);
   try {
@@ -41,7 +41,7 @@ export async function migrateStore(options: {
   }
 }
 
-/** Lets the tenants whose records are ahead of the clock go on at the present time. */
+/** Continues tenants whose records are ahead of the clock at the present time. */
 export async function recoverClock(options: { database: string }): Promise<{ recovered: readonly RecoveredTenant[] }> {
   const store = await openExisting(options.database, 'recovered');
   try {
@@ -51,40 +51,28 @@ export async function recoverClock(options: { database: string }): Promise<{ rec
   }
 }
 
-/** Gives findings as they come, so that a long examination shows progress. */
-export async function* examineStore(options: { database: string }): AsyncGenerator<Finding, void, undefined> {
-  const store = await openExisting(options.database, 'examined');
-  try {
-    yield* examine(store.driver);
-  } finally {
-    await store.close();
-  }
-}
+/** Yields findings one by one, so that a long examination shows progress. */
+export const examineStore = (options: { database: string }): AsyncGenerator<Finding, void> =>
+  onExisting(options.database, 'examined', (store) => examine(store.driver));
 
-/** Makes the index what the content says, also while others read and write; gives how far it is from time to time. */
-export async function* reindexStore(options: {
+/** Repairs the search index while others read and write; yields its progress. */
+export const reindexStore = (options: {
   database: string;
   tenant?: string | undefined;
-}): AsyncGenerator<Reindexing, void, undefined> {
-  const store = await openExisting(options.database, 'indexed');
-  try {
-    yield* reindex(store.driver, { tenant: options.tenant });
-  } finally {
-    await store.close();
-  }
-}
+}): AsyncGenerator<Reindexing, void> =>
+  onExisting(options.database, 'indexed', (store) => reindex(store.driver, { tenant: options.tenant }));
 
-/** Makes the vectors that are missing, and says now and then of how many documents: 0 at the end. Gives up without progress. */
-export async function* embedStore(options: {
-  database: string;
-  embedder: Embedder;
-}): AsyncGenerator<number, void, undefined> {
+const POLL_MS = 1000;
+const PATIENCE_MS = 30_000;
+
+/** Embeds documents that have no vector; yields how many are left, 0 at the end. Gives up after 30 s without progress. */
+export async function* embedStore(options: { database: string; embedder: Embedder }): AsyncGenerator<number, void> {
   const store = await openExisting(options.database, 'embedded', options.embedder);
   try {
     let least = Number.POSITIVE_INFINITY;
     let since = performance.now();
     for (;;) {
-      const left = await store.embedded(least === Number.POSITIVE_INFINITY ? 0 : LOOK_MS);
+      const left = await store.embedded(least === Number.POSITIVE_INFINITY ? 0 : POLL_MS);
       yield left;
       if (left === 0) return;
       if (left < least) since = performance.now();
@@ -92,7 +80,7 @@ export async function* embedStore(options: {
       if (performance.now() - since > PATIENCE_MS)
         throw new CairnError(
           'STATE_CONFLICT',
-          `the embedder makes no vectors, and ${left} documents have none: see that it is there, and run this again`,
+          `the embedder makes no progress, and ${left} documents have no vector: check it and run this again`,
         );
     }
   } finally {
@@ -110,5 +98,15 @@ async function openExisting(database: string, done: string, embedder?: Embedder)
   return Store.open({ database, sweep_every_ms: 0, reindex: false, embedder });
 }
 
-const LOOK_MS = 1000;
-const PATIENCE_MS = 30_000;
+async function* onExisting<T>(
+  database: string,
+  done: string,
+  work: (store: Store) => AsyncIterable<T>,
+): AsyncGenerator<T, void> {
+  const store = await openExisting(database, done);
+  try {
+    yield* work(store);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,5 +1,5 @@
 /** Opens a store in this process: the library, with no server. */
-import { invalid } from '../kernel/index.js';
+import { invalid, isObject } from '../kernel/index.js';
 import type { Api } from './api.js';
 import { type Shorthands, shorthandsOn } from './shorthands.js';
 import { DEFAULT_TENANT, Store, type StoreOptions } from './store.js';
@@ -7,22 +7,22 @@ import { DEFAULT_TENANT, Store, type StoreOptions } from './store.js';
 export interface OpenOptions extends StoreOptions {
   /** Tenant; default: `default`. */
   readonly tenant?: string;
-  /** Agent that calls are made as; it is registered with all rights if it does not exist; default: none, calls act for the tenant. */
+  /** Agent to act as, registered with all rights if it does not exist; default: none, calls act for the tenant. */
   readonly agent?: string;
 }
 
-/** An Api, with the shorthands `remember` and `recall`, that can be closed. */
+/** An Api with the shorthands `remember` and `recall`. */
 export interface Cairn extends Api, Shorthands {
-  /** Drains what is under way, then closes the database. */
+  /** Waits for running calls, then closes the database. */
   close(): Promise<void>;
 }
 
 export interface LocalCairn extends Cairn {
-  /** Waits until all that can be searched has its vector, if there is an embedder; says how many have none by then. */
+  /** Waits until every searchable document has its vector; resolves to the number without one. 0 without an embedder. */
   embedded(timeout_ms?: number): Promise<number>;
 }
 
-/** All of them: the compiler says when one is missing. */
+/** Complete: the compiler reports a missing one. */
 const OPTIONS: Readonly<Record<keyof OpenOptions, true>> = {
   agent: true,
   clock_offset_ms: true,
@@ -40,14 +40,12 @@ const OPTIONS: Readonly<Record<keyof OpenOptions, true>> = {
   vectors_indexed_from: true,
 };
 
-/** Not everybody has a compiler to check this. */
+/** Validates options for untyped callers. */
 function checkOptions(options: OpenOptions): void {
-  const given: unknown = options;
-  if (typeof given !== 'object' || given === null)
-    throw invalid(`openCairn takes options, such as { database: './cairn.db' }`);
-  const unknown = Object.keys(given).filter((name) => !(name in OPTIONS));
-  if (unknown.length > 0)
-    throw invalid(`openCairn: unknown option "${unknown[0]}": there are ${Object.keys(OPTIONS).join(', ')}`);
+  if (!isObject(options)) throw invalid(`openCairn takes options, such as { database: './cairn.db' }`);
+  const unknown = Object.keys(options).find((name) => !(name in OPTIONS));
+  if (unknown !== undefined)
+    throw invalid(`openCairn: unknown option "${unknown}": the options are ${Object.keys(OPTIONS).join(', ')}`);
   if (typeof options.database !== 'string' || options.database === '')
     throw invalid('openCairn: database must be the path of a file, or a postgres:// URL');
 }

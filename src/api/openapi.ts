@@ -1,4 +1,4 @@
-/** OpenAPI 3.1, made from the table. */
+/** OpenAPI 3.1, generated from the table. */
 import { z } from 'zod';
 import {
   clearsByNull,
@@ -14,7 +14,6 @@ import type { Json, JsonObject } from '../kernel/contract.js';
 import { errorCodes } from '../kernel/index.js';
 import { allOperations, groups, type NamedOperation } from './operations.js';
 
-/** Schemas that have a name of their own are described once and referred to. */
 type Named = Record<string, JsonObject>;
 
 function schemaOf(schema: object, named: Named, nameOf: (name: string, def: JsonObject) => string): JsonObject {
@@ -35,7 +34,7 @@ function schemaOf(schema: object, named: Named, nameOf: (name: string, def: Json
 const outputSchema = (schema: z.ZodType, named: Named): JsonObject =>
   schemaOf(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }), named, (name) => name);
 
-/** What is both sent and answered may be null in more places when it is sent: then it has a name of its own. */
+/** A schema that is used in inputs and answers may take null in more places in an input: it then gets its own name. */
 const sentSchema = (schema: object, named: Named, answered: Named): JsonObject =>
   schemaOf(schema, named, (name, def) =>
     name in answered && JSON.stringify(answered[name]) !== JSON.stringify(def) ? `${name}Input` : name,
@@ -45,7 +44,7 @@ const project: JsonObject = {
   name: 'project_id',
   in: 'path',
   required: true,
-  description: 'The tenant of the key; `default` on an open loopback',
+  description: 'Tenant of the key; `default` without keys',
   schema: { type: 'string' },
 };
 
@@ -57,14 +56,21 @@ const header = (name: string, description: string, maxLength: number): JsonObjec
   schema: { type: 'string', maxLength },
 });
 
-/** What a change may say of itself. */
 const changeHeaders: readonly JsonObject[] = [
   header('Idempotency-Key', 'Makes the request safe to repeat for 24 hours', 200),
-  header('X-Agent-Turn', '`<agent_turn_id>:<turn_epoch>`: made in that agent_turn, as its agent; 409 when late', 60),
-  header('X-Fencing-Token', '`<lock_id>:<fencing_token>`: made under that lock; 409 when it is over', 60),
+  header(
+    'X-Agent-Turn',
+    '`<agent_turn_id>:<turn_epoch>`: makes the request in that agent_turn, as its agent; 409 if the turn is lost',
+    60,
+  ),
+  header(
+    'X-Fencing-Token',
+    '`<lock_id>:<fencing_token>`: makes the request under that lock; 409 if the lock has ended',
+    60,
+  ),
 ];
 
-/** The named schemas of a document: of answers, and of all that is sent beside them. */
+/** The named schemas of answers, and of answers and inputs together. */
 interface Schemas {
   readonly answered: Named;
   readonly named: Named;
@@ -127,18 +133,10 @@ function describe(operation: NamedOperation, schemas: Schemas): JsonObject {
   };
 }
 
-/** Names an operation at one of its paths: `cards.add` at the first, `cards.add.2` at the second, as ids are unique. */
+/** A unique id for each path of an operation: `cards.add`, `cards.add.2`. */
 const operationId = ({ name }: NamedOperation, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
 
-export function openapi(version: string, table: readonly NamedOperation[] = allOperations): JsonObject {
-  const steps = openapiSteps(version, table);
-  for (;;) {
-    const next = steps.next();
-    if (next.done) return next.value;
-  }
-}
-
-/** The same, an operation at a time: all of them take some tenths of a second. */
+/** The document, one operation per step: all of them take some tenths of a second. */
 export function* openapiSteps(
   version: string,
   table: readonly NamedOperation[] = allOperations,
@@ -164,8 +162,8 @@ export function* openapiSteps(
       title: 'Cairn',
       version,
       description:
-        'Memory, context and coordination for AI agents. Where a member takes null, null means that it is absent; in a ' +
-        'PATCH it clears the member. Enumerations are read in any case, times without a zone as UTC.',
+        'Memory, context and coordination for AI agents. Where a member takes null, null means absent; in a PATCH it ' +
+        'clears the member. Enumerations are case-insensitive. Times without a zone are UTC.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -194,7 +192,7 @@ export function* openapiSteps(
       },
       responses: {
         Error: {
-          description: 'What was wrong and what to do',
+          description: 'The error and how to fix it',
           content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
         },
       },

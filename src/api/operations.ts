@@ -1,4 +1,4 @@
-/** The table of all operations. Everything that reaches Cairn from outside is made from it. */
+/** The table of all operations: routes, client, tools and commands are derived from it. */
 import { checkpoints, executions } from '../checkpoints/contract.js';
 import { agent_turns, delegations, handoffs, handovers, locks, messages, pmo } from '../coordination/contract.js';
 import type { Operation } from '../engine/contract.js';
@@ -20,41 +20,7 @@ import {
   summarization_policies,
 } from '../recall/contract.js';
 
-/** Written out, so that what is declared names the groups and does not repeat every type in them. */
-export interface Operations {
-  readonly memory: typeof memory;
-  readonly search: typeof search;
-  readonly trajectories: typeof trajectories;
-  readonly scopes: typeof scopes & typeof scopeJobs;
-  readonly turns: typeof turns;
-  readonly artifacts: typeof artifacts & typeof artifactSearch & typeof artifactSources;
-  readonly notes: typeof notes & typeof noteSearch & typeof noteSources;
-  readonly edges: typeof edges;
-  readonly summarization_policies: typeof summarization_policies;
-  readonly jobs: typeof jobs;
-  readonly executions: typeof executions;
-  readonly checkpoints: typeof checkpoints;
-  readonly cards: typeof cards;
-  readonly boxes: typeof boxes;
-  readonly packets: typeof packets;
-  readonly context: typeof context;
-  readonly manifests: typeof manifests;
-  readonly agents: typeof agents;
-  readonly profiles: typeof profiles;
-  readonly handovers: typeof handovers;
-  readonly pmo: typeof pmo;
-  readonly agent_turns: typeof agent_turns;
-  readonly delegations: typeof delegations;
-  readonly handoffs: typeof handoffs;
-  readonly messages: typeof messages;
-  readonly locks: typeof locks;
-  readonly events: typeof events;
-  readonly lifetime: typeof lifetime;
-  readonly keys: typeof keys;
-  readonly auth: typeof auth;
-}
-
-export const operations: Operations = {
+const operations = {
   memory,
   search,
   trajectories,
@@ -87,7 +53,9 @@ export const operations: Operations = {
   auth,
 };
 
-/** One line about each group, for the reference page and the help of the commands. */
+export type Operations = Readonly<typeof operations>;
+
+/** A description of each group, for OpenAPI and the help of the commands. */
 export const groups: Readonly<Record<keyof Operations, string>> = {
   memory: 'remember and recall plain text',
   search: 'search all content, with reasons and filters',
@@ -128,7 +96,6 @@ export interface NamedOperation extends Operation {
   readonly verb: string;
 }
 
-/** The table as a flat list, in its order. */
 export const allOperations: readonly NamedOperation[] = Object.entries(operations).flatMap(([group, entries]) =>
   Object.entries(entries as Record<string, Operation>).map(([verb, entry]) => ({
     ...entry,

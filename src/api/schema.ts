@@ -1,4 +1,4 @@
-/** The schema of a store: the modules' tables as one baseline, then the migrations that were released after it. */
+/** The schema of a store: the tables of all modules as one baseline, then later migrations. */
 import { checkpointsSchema } from '../checkpoints/index.js';
 import { coordinationSchema } from '../coordination/index.js';
 import { composed, type Schema, type SchemaPart } from '../driver/index.js';
@@ -9,7 +9,7 @@ import { indexSchema } from '../index/index.js';
 import { memorySchema } from '../memory/index.js';
 import { recallSchema } from '../recall/index.js';
 
-/** By module, each behind those whose tables it refers to. */
+/** By module, in the order of their references. */
 export const parts = {
   engine: engineSchema,
   identity: identitySchema,

@@ -1,4 +1,4 @@
-/** What is used most, as methods of a Cairn itself and as commands of their own: the member that matters comes first. */
+/** Shorthands for the most used operations: `cairn.remember(text)` and `cairn remember <text>`. */
 import type { Operation } from '../engine/contract.js';
 import type { Api, ApiByName, CallOptions, Input, Output } from './api.js';
 import type { Operations } from './operations.js';
@@ -21,12 +21,11 @@ export type Shorthands = {
   >;
 };
 
-/** The shorthands on an Api, whatever stands behind it. */
-export function shorthandsOn(api: Api): Shorthands {
-  const made = Object.entries(shorthands).map(([name, { group, verb, first }]) => [
-    name,
-    (value: unknown, rest?: object, options?: CallOptions) =>
-      (api as unknown as ApiByName)[group]![verb]!({ ...rest, [first]: value }, options),
-  ]);
-  return Object.fromEntries(made) as Shorthands;
-}
+export const shorthandsOn = (api: Api): Shorthands =>
+  Object.fromEntries(
+    Object.entries(shorthands).map(([name, { group, verb, first }]) => [
+      name,
+      (value: unknown, rest?: object, options?: CallOptions) =>
+        (api as unknown as ApiByName)[group]![verb]!({ ...rest, [first]: value }, options),
+    ]),
+  ) as Shorthands;

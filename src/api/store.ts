@@ -1,4 +1,5 @@
-/** Opens a store: driver, schema, settings; and hands out what servers and libraries are made from. */
+/** A store: its driver, schema, background work and the Apis of its callers. */
+import type { z } from 'zod';
 import { RetainedStates, retainedStates } from '../checkpoints/index.js';
 import { type Driver, openPostgres, openSqlite } from '../driver/index.js';
 import type { Caller } from '../engine/contract.js';
@@ -49,7 +50,7 @@ import { schema } from './schema.js';
 export interface StoreOptions extends ProviderOptions {
   /** Path of an SQLite file, or a postgres:// URL. */
   readonly database: string;
-  /** Size and time limits; those that are not given keep their default. */
+  /** Size and time limits; limits that are left out keep their default. */
   readonly limits?: Partial<Limits>;
   /** Interval of the sweep that erases expired content; 0 for never; default: 60,000. */
   readonly sweep_every_ms?: number;
@@ -70,7 +71,7 @@ export interface StoreOptions extends ProviderOptions {
 export const DEFAULT_TENANT = 'default';
 const SWEEP_EVERY_MS = 60_000;
 const COUNT_EVERY_MS = 5000;
-/** Apis that are kept made, one per caller. */
+/** Cached Apis, one per caller. */
 const API_LIMIT = 1000;
 
 export const isPostgres = (database: string): boolean => /^postgres(ql)?:\/\//.test(database);
@@ -86,18 +87,22 @@ export async function openDriver(options: StoreOptions): Promise<Driver> {
     ...(clock_offset_ms ? { clock_offset_ms } : {}),
     ...(pool_size ? { pool_size } : {}),
   };
-  // As the name of a file it would be made, and be empty.
+  // SQLite would create an empty file of that name.
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(options.database)?.[1];
   if (scheme !== undefined && !isPostgres(options.database))
-    throw invalid(`a database is a file or postgres://…, not ${scheme}://…`);
-  const driver: Driver = isPostgres(options.database)
-    ? await openPostgres(options.database, shared)
-    : await openSqlite(options.database, shared);
+    throw invalid(`\`database\` must be a file or postgres://…, not ${scheme}://…`);
+  const open = isPostgres(options.database) ? openPostgres : openSqlite;
+  const driver: Driver = await open(options.database, shared);
   return driver;
 }
 
+function checkName(schema: z.ZodType, name: string, what: string): void {
+  const { error } = schema.safeParse(name);
+  if (error) throw invalid(`${what} ${JSON.stringify(name)} ${error.issues[0]!.message}`);
+}
+
 export class Store implements Host {
-  readonly #runtime: Runtime;
+  readonly runtime: Runtime;
   readonly #apis = new Map<string, Api>();
   readonly #sweeper: NodeJS.Timeout | undefined;
   readonly #timekeeper: Timekeeper | undefined;
@@ -105,12 +110,12 @@ export class Store implements Host {
   #sweeping: Promise<void> | undefined;
   #reindexing: Promise<void> | undefined;
   #stopping = false;
-  #askingForKeys: Promise<boolean> | undefined;
+  #keyCheck: Promise<boolean> | undefined;
 
   private constructor(runtime: Runtime, sweep_every_ms: number) {
-    this.#runtime = runtime;
-    const asked = embedding.find(runtime);
-    if (asked) this.#filling = new VectorFilling(runtime, asked, vectorIndexing.of(runtime));
+    this.runtime = runtime;
+    const embedder = embedding.find(runtime);
+    if (embedder) this.#filling = new VectorFilling(runtime, embedder, vectorIndexing.of(runtime));
     if (sweep_every_ms > 0) {
       this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
       this.#timekeeper = new Timekeeper(runtime);
@@ -123,7 +128,7 @@ export class Store implements Host {
     return Store.on(await openDriver(options), options);
   }
 
-  /** On a driver that is open already; it is closed with the store. */
+  /** Opens a store on an open driver, which is closed with it. */
   static async on(driver: Driver, options: Omit<StoreOptions, 'database'> = {}): Promise<Store> {
     try {
       checkProviders(options);
@@ -164,32 +169,26 @@ export class Store implements Host {
   }
 
   get location(): string {
-    return this.#runtime.driver.location;
+    return this.runtime.driver.location;
   }
 
   get driver(): Driver {
-    return this.#runtime.driver;
-  }
-
-  get runtime(): Runtime {
-    return this.#runtime;
+    return this.runtime.driver;
   }
 
   async ensureTenant(tenant: string): Promise<void> {
-    const parsed = tenantId.safeParse(tenant);
-    if (!parsed.success) throw invalid(`tenant ${JSON.stringify(tenant)} ${parsed.error.issues[0]!.message}`);
-    const { driver } = this.#runtime;
+    checkName(tenantId, tenant, 'tenant');
+    const { driver } = this.runtime;
     if (await hasTenant(driver.at(tenant))) return;
     await driver.system((tx) => ensureTenant(tx, tenant, driver.now()));
   }
 
-  /** Sees that an agent that a store is opened as has a record, with all rights: the process that opens the store owns it. */
+  /** Registers the agent that a store is opened as, with all rights: the process that opens the store owns it. */
   async ensureAgent(tenant: string, agent_id: string): Promise<void> {
-    const parsed = anyId.safeParse(agent_id);
-    if (!parsed.success) throw invalid(`agent ${JSON.stringify(agent_id)} ${parsed.error.issues[0]!.message}`);
-    const { driver } = this.#runtime;
+    checkName(anyId, agent_id, 'agent');
+    const { driver } = this.runtime;
     if (await findAgent(driver.at(tenant), agent_id)) return;
-    const call = systemCall(this.#runtime, tenant);
+    const call = systemCall(this.runtime, tenant);
     await driver.write(tenant, (tx) => provideAgent({ call, tx, now: driver.now() }, agent_id, {}, 'all'));
   }
 
@@ -198,78 +197,75 @@ export class Store implements Host {
     let api = this.#apis.get(name);
     if (!api) {
       if (this.#apis.size >= API_LIMIT) this.#apis.clear();
-      this.#apis.set(name, (api = apiFor(this.#runtime, caller)));
+      this.#apis.set(name, (api = apiFor(this.runtime, caller)));
     }
     return api;
   }
 
   async authenticate(key: string): Promise<Caller | undefined> {
-    const found = await findKeyByHash(this.#runtime.driver.at(''), keyHash(key));
+    const found = await findKeyByHash(this.runtime.driver.at(''), keyHash(key));
     if (!found || found.revoked_at !== null) return undefined;
     const { tenant_id, agent_id, role, key_id } = found;
     return { tenant_id, agent_id, role, key_id };
   }
 
-  /** Every request asks this. Those of one turn of the event loop share a read, which begins after they all asked. */
+  /** Called by every request. Calls in one turn of the event loop share a read that begins after them. */
   hasKeys(): Promise<boolean> {
-    this.#askingForKeys ??= new Promise((resolve) => {
+    this.#keyCheck ??= new Promise((resolve) => {
       setImmediate(() => {
-        this.#askingForKeys = undefined;
-        resolve(anyKey(this.#runtime.driver.at('')));
+        this.#keyCheck = undefined;
+        resolve(anyKey(this.runtime.driver.at('')));
       });
     });
-    return this.#askingForKeys;
+    return this.#keyCheck;
   }
 
   async ready(): Promise<{ clock_ahead_ms: number }> {
-    return { clock_ahead_ms: await clockAhead(this.#runtime.driver) };
+    return { clock_ahead_ms: await clockAhead(this.runtime.driver) };
   }
 
   figures(): Readonly<Record<string, number>> {
-    const { driver, hub, wakes } = this.#runtime;
-    const asked = embedding.find(this.#runtime);
-    const indexed = vectorIndexing.find(this.#runtime);
-    const vectors = { ...asked?.figures(), ...this.#filling?.figures(), ...indexed?.figures() };
-    return { ...driver.figures(), streams: hub.followers, waiters: wakes.waiters, ...vectors };
+    const { driver, hub, wakes } = this.runtime;
+    return {
+      ...driver.figures(),
+      streams: hub.followers,
+      waiters: wakes.waiters,
+      ...embedding.find(this.runtime)?.figures(),
+      ...this.#filling?.figures(),
+      ...vectorIndexing.find(this.runtime)?.figures(),
+    };
   }
 
-  /** Waits until all that can be searched has its vector, if there is an embedder; says how many have none by then. */
+  /** Waits until every searchable document has its vector; resolves to the number without one. */
   async embedded(timeout_ms = 60_000): Promise<number> {
     return (await this.#filling?.settle(timeout_ms)) ?? 0;
   }
 
-  /** After a restore: resume tokens of before are refused from now on. */
+  /** After a restore: older resume tokens fail from now on. */
   async renewEpoch(): Promise<void> {
-    await this.#runtime.driver.system((tx) => renewEpoch(tx));
+    await this.runtime.driver.system((tx) => renewEpoch(tx));
   }
 
   async #sweep(): Promise<void> {
     try {
-      for (const { tenant_id } of await listTenants(this.#runtime.driver.at(''))) {
+      for (const { tenant_id } of await listTenants(this.runtime.driver.at(''))) {
         if (this.#stopping) return;
         await this.api({ tenant_id, agent_id: null, role: 'admin', key_id: null }).lifetime.sweep();
       }
     } catch {
-      // Whatever it was, the next round finds the same work again.
+      // The next round finds the same work again.
     } finally {
       this.#sweeping = undefined;
     }
   }
 
-  /** What was being erased when the store was last closed, or when a process died. */
+  /** Continues erasures that a closed store or a dead process left unfinished. */
   #resumeErasures(): void {
-    const runtime = this.#runtime;
-    const caller = { agent_id: null, role: 'admin', key_id: null } as const;
+    const runtime = this.runtime;
     runtime.erasures.start(async () => {
       for (const { tenant_id: tenant } of await listTenants(runtime.driver.at(''))) {
         if (this.#stopping) return;
-        await eraseAll({
-          ...runtime,
-          tenant,
-          caller: { ...caller, tenant_id: tenant },
-          operation: 'lifetime.sweep',
-          options: {},
-        });
+        await eraseAll({ ...systemCall(runtime, tenant), operation: 'lifetime.sweep' });
       }
     });
   }
@@ -277,27 +273,27 @@ export class Store implements Host {
   async #reindex(): Promise<void> {
     try {
       const stopping = () => this.#stopping;
-      for await (const _ of reindex(this.#runtime.driver, { stopping })) if (this.#stopping) return;
+      for await (const _ of reindex(this.runtime.driver, { stopping })) if (this.#stopping) return;
     } catch {
-      // Another process does it, or the next start goes on from where it came to.
+      // Another process does it, or the next start continues.
     }
   }
 
   async close(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#sweeper);
-    this.#runtime.hub.close();
-    this.#runtime.wakes.close();
-    embedding.find(this.#runtime)?.stop();
+    this.runtime.hub.close();
+    this.runtime.wakes.close();
+    embedding.find(this.runtime)?.stop();
     await this.#filling?.stop();
-    await vectorIndexing.find(this.#runtime)?.stop();
+    await vectorIndexing.find(this.runtime)?.stop();
     await this.#timekeeper?.stop();
-    await jobQueue.of(this.#runtime).stop();
-    await this.#runtime.erasures.stop();
+    await jobQueue.of(this.runtime).stop();
+    await this.runtime.erasures.stop();
     await this.#sweeping;
     await this.#reindexing;
-    await this.#runtime.calls.drain();
-    await accessCounts.of(this.#runtime).close();
-    await this.#runtime.driver.close();
+    await this.runtime.calls.drain();
+    await accessCounts.of(this.runtime).close();
+    await this.runtime.driver.close();
   }
 }

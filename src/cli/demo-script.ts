@@ -56,7 +56,6 @@ assistant: One finding: the hash is compared with ==. Compare it in constant tim
 tool: fixed in login-link.ts`),
 };
 
-/** One step of the run: a thought, and the tool call that it led to, if any. */
 export interface Step {
   readonly type: 'planning' | 'reasoning' | 'tool_execution' | 'reflection' | 'decision';
   readonly content: string;

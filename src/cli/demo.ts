@@ -2,8 +2,8 @@
 import { type Command, Option } from 'commander';
 import type { Api } from '../api/index.js';
 import { CairnError } from '../kernel/index.js';
-import { RunStates } from './demo-run.js';
-import { browsers, conversation, run } from './demo-script.js';
+import type { Execution } from '../runtime/index.js';
+import { browsers, conversation, run, type Step } from './demo-script.js';
 import { type Settings, withApi } from './settings.js';
 import { grey } from './terminal.js';
 
@@ -119,22 +119,35 @@ async function implement(cairn: Api, trajectory_id: string, decision: string): P
   print('two notes linked by a Contradicts edge');
 }
 
+function takeSteps(execution: Execution, steps: readonly Step[]): void {
+  for (const { type, content, confidence, tokens, tool } of steps) {
+    execution.thoughts.add({ type, content, confidence });
+    execution.context.append({ role: 'assistant', content });
+    if (tool) {
+      const id = execution.tools.start(tool.tool_id);
+      execution.tools.finish(id, { result: tool.result, duration_ms: tool.ms, success: tool.ok });
+      execution.context.set(tool.ok ? 'done' : 'failed', tool.result);
+    }
+    execution.step({ tokens });
+  }
+}
+
 /** The same work as an execution: a checkpoint after every step, and a branch from before the failed attempt. */
 async function work(cairn: Api, trajectory_id: string): Promise<void> {
-  const { execution_id } = await cairn.executions.create({
-    trajectory_id,
-    name: 'Build the login link',
-    agent_id: 'builder',
-  });
-  const states = new RunStates(cairn, execution_id);
-  for (const step of run.token) await states.checkpoint(step);
-  const { id: checkpoint_id } = await states.name('the token works');
-  for (const step of run.direct) await states.checkpoint(step);
+  // Lazy import: no other command needs the runtime.
+  const { Execution } = await import('../runtime/index.js');
+  const started = { trajectory_id, name: 'Build the login link', agent_id: 'builder' };
+  const first = await Execution.start(cairn, started);
+  first.context.append({ role: 'user', content: 'Please build the login link.' });
+  takeSteps(first, run.token);
+  const { id: checkpoint_id } = await first.checkpoint({ name: 'the token works' });
+  takeSteps(first, run.direct);
+  await first.close();
   await cairn.checkpoints.branch({ checkpoint_id, reason: 'a page with a button, since scanners open links' });
-  const { snapshot, metadata } = await cairn.checkpoints.latest({ execution_id });
-  states.resumeFrom(snapshot, metadata);
-  for (const step of run.button) await states.checkpoint(step);
-  await cairn.executions.update({ execution_id, status: 'completed' });
+  const { execution_id } = first;
+  const second = await Execution.resume(cairn, execution_id);
+  takeSteps(second, run.button);
+  await second.close('completed');
   const { tools } = await cairn.executions.stats({ execution_id });
   const tests = tools.find(({ tool_id }) => tool_id === 'run_tests')!;
   print(

@@ -50,7 +50,6 @@ function checkpointItems(tree: Tree, depth: number): TreeItem[] {
   return items;
 }
 
-/** The child that continues the line of a checkpoint. */
 const continuation = (node: Node, nodes: Nodes): Node | undefined =>
   node.children.map((child) => nodes.get(child)!).find(({ is_branch }) => !is_branch);
 
@@ -93,7 +92,6 @@ export async function readExecution(cairn: Api, execution: Execution, depth: num
   return executionItems(execution, tree, depth);
 }
 
-/** The executions of a trajectory. */
 export async function executionsOf(
   cairn: Api,
   trajectory_id: string,

@@ -83,7 +83,6 @@ function addImportExecution(command: Command): void {
     });
 }
 
-/** Prints a line per second on a terminal. */
 function showProgress(): NonNullable<ImportOptions['progress']> {
   let next = Date.now() + 1000;
   return ({ doing, done, total }) => {

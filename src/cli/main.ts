@@ -168,7 +168,6 @@ Example:
   return cairn;
 }
 
-/** A parser error on one line, like every other error. */
 function onOneLine(text: string): string {
   const [first = '', ...rest] = text
     .trim()
@@ -220,7 +219,6 @@ Try it:
   ${curl('recall', { query: 'What does Anna drink?' })}`);
 }
 
-/** Prints an error on one line, or its stack trace with --debug, and exits. */
 function fail(error: unknown, debug: boolean): never {
   console.error(debug ? error : `cairn: ${lineOf(error)}`);
   process.exit(1);

@@ -32,7 +32,6 @@ export class Progress {
     }
   }
 
-  /** Removes the bar. */
   end(): void {
     if (this.#isTerminal && this.#last !== '') process.stderr.write('\r\u001b[K');
   }

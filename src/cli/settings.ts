@@ -36,7 +36,6 @@ export const environmentOnly = {
 
 type Environment = Readonly<Partial<Record<keyof typeof environmentOnly, string | undefined>>>;
 
-/** The environment-only settings, as lines of a help text. */
 export const environmentHelp = (prefix = ''): string =>
   Object.entries(environmentOnly)
     .filter(([name]) => name.startsWith(prefix))
@@ -64,7 +63,6 @@ export function withStore(command: Command): Command {
 /** Lazy import: help, wrong flags and commands with --url do not need it. */
 const embedded = () => import('../cairndb.js');
 
-/** The embedder from the environment, if any. */
 export async function embedderOf(environment: Environment = process.env): Promise<{ embedder?: Embedder }> {
   const { CAIRN_EMBEDDER_URL: url, CAIRN_EMBEDDER_MODEL: model, CAIRN_EMBEDDER_KEY: key } = environment;
   if (!url && !model) return {};
@@ -74,7 +72,6 @@ export async function embedderOf(environment: Environment = process.env): Promis
   return { embedder: httpEmbedder({ url, model, key: key || undefined }) };
 }
 
-/** The model endpoint from the environment, if any. */
 export function modelSettings(environment: Environment = process.env): { model?: ModelOptions } {
   const {
     CAIRN_MODEL_URL: base_url,

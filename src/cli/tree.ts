@@ -13,7 +13,6 @@ type Node = Out<'trajectories.tree'>['nodes'][number];
 const SIGNS = { trajectory: ['◆', 36], scope: ['▣', 33], artifact: ['◇', 32], note: ['✎', 35] } as const;
 const BAR = 10;
 
-/** How much of a budget is used: ten blocks and a percentage. */
 function budgetOf({ tokens_used, token_budget, turns }: Node): string {
   const share = tokens_used! / token_budget!;
   const full = Math.min(BAR, Math.round(share * BAR));

@@ -1,6 +1,6 @@
-/** cairndb/client: the same Api over HTTP, as a loop over the table. */
+/** cairndb/client: the Api over HTTP, derived from the table. */
 import { z } from 'zod';
-import { allOperations, type NamedOperation, type Shorthands, shorthandsOn } from '../api/contract.js';
+import { allOperations, CALL_HEADERS, type NamedOperation, type Shorthands, shorthandsOn } from '../api/contract.js';
 import type { Api, CallOptions } from '../api/index.js';
 import { type Frame, namesProject, pathParameters, restGoesTo } from '../engine/contract.js';
 import { jsonFault } from '../kernel/contract.js';
@@ -22,7 +22,7 @@ export interface ConnectOptions {
 }
 
 export interface CairnClient extends Api, Shorthands {
-  /** Ends open streams and waits for calls under way. */
+  /** Ends open streams and waits for running calls. */
   close(): Promise<void>;
 }
 
@@ -38,32 +38,20 @@ export function connectCairn(options: ConnectOptions): CairnClient {
   return { ...named, ...shorthandsOn(named), close: () => connection.close() };
 }
 
-/** How many levels of a body stand around a value in it, at most. */
+/** Levels that a body may have above a value in it. */
 const ENVELOPE_DEPTH = 8;
-
-/** What is said of a call beside its input. */
-const OPTION_HEADERS = [
-  ['idempotency_key', 'idempotency-key'],
-  ['agent_turn', 'x-agent-turn'],
-  ['fencing_token', 'x-fencing-token'],
-] as const;
-
-function fitsHeader({ name }: NamedOperation, member: string, value: string): string {
-  if (/^[\x21-\x7e]+$/.test(value)) return value;
-  throw invalid(`${name}: ${member} must be visible ASCII characters`);
-}
 
 class Connection {
   readonly #options: ConnectOptions;
   readonly #base: string;
   readonly #fetch: typeof globalThis.fetch;
   readonly #closing = new AbortController();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #running = new Set<Promise<unknown>>();
   #tenant: Promise<string> | undefined;
 
   constructor(options: ConnectOptions) {
     if (!/^https?:\/\//.test(options.url))
-      throw invalid(`the url "${options.url}" must begin with http:// or https://`);
+      throw invalid(`\`url\` must begin with http:// or https://, not "${options.url}"`);
     this.#options = options;
     this.#base = options.url.replace(/\/+$/, '');
     this.#fetch = options.fetch ?? globalThis.fetch;
@@ -71,10 +59,10 @@ class Connection {
   }
 
   async call(operation: NamedOperation, input: object, options: CallOptions): Promise<unknown> {
-    if (this.#closing.signal.aborted) throw new CairnError('SHUTTING_DOWN', 'this client was closed', { closed: true });
+    if (this.#closing.signal.aborted) throw new CairnError('SHUTTING_DOWN', 'this client is closed', { closed: true });
     const work = this.#call(operation, input, options);
-    const quiet = work.catch(() => undefined).finally(() => this.#underWay.delete(quiet));
-    this.#underWay.add(quiet);
+    const quiet = work.catch(() => undefined).finally(() => this.#running.delete(quiet));
+    this.#running.add(quiet);
     return work;
   }
 
@@ -93,12 +81,15 @@ class Connection {
     options: CallOptions,
     more: Record<string, string> = {},
   ): Promise<Response> {
-    const { path, body } = await this.#place(operation, input);
+    const { path, body } = await this.#target(operation, input);
     const headers: Record<string, string> = { ...more };
     if (this.#options.key !== undefined) headers.authorization = `Bearer ${this.#options.key}`;
-    for (const [member, name] of OPTION_HEADERS) {
+    for (const [member, name] of CALL_HEADERS) {
       const value = options[member];
-      if (value !== undefined) headers[name] = fitsHeader(operation, member, value);
+      if (value === undefined) continue;
+      if (!/^[\x21-\x7e]+$/.test(value))
+        throw invalid(`${operation.name}: ${member} must consist of visible ASCII characters`);
+      headers[name] = value;
     }
     if (body !== undefined) headers['content-type'] = 'application/json';
     try {
@@ -117,22 +108,21 @@ class Connection {
     const cause = (error as { cause?: Error }).cause;
     return new CairnError(
       'SERVER_UNREACHABLE',
-      `${this.#base} cannot be reached: ${cause?.message || (error as Error).message}; is a server running there? \`cairn serve\` starts one`,
+      `${this.#base} cannot be reached: ${cause?.message || (error as Error).message}; start a server with \`cairn serve\``,
       undefined,
       error,
     );
   }
 
-  /** Puts an input where the table says: path, query or body. */
-  async #place(operation: NamedOperation, input: object): Promise<{ path: string; body: string | undefined }> {
+  /** Splits an input into path, query and body, as the table says. */
+  async #target(operation: NamedOperation, input: object): Promise<{ path: string; body: string | undefined }> {
     const members = { ...(input as Record<string, unknown>) };
     let path = operation.path;
     if (namesProject(path)) path = path.replace('{project_id}', encodeURIComponent(await this.#tenantName()));
     for (const name of pathParameters(path)) {
       const value = members[name];
-      if (typeof value !== 'string' || value === '' || value === '.' || value === '..') {
-        throw invalid(`${operation.name}: ${name}: must be a string that fits a path`);
-      }
+      if (typeof value !== 'string' || value === '' || value === '.' || value === '..')
+        throw invalid(`${operation.name}: ${name}: must be a non-empty string other than "." and ".."`);
       path = path.replace(`{${name}}`, encodeURIComponent(value.toWellFormed()));
       delete members[name];
     }
@@ -149,17 +139,13 @@ class Connection {
       const whoami = allOperations.find(({ name }) => name === 'auth.whoami')!;
       return ((await this.#call(whoami, {}, {})) as { tenant_id: string }).tenant_id;
     })();
-    // A failure to ask is not kept: the next call asks again.
+    // An error is not cached: the next call asks again.
     this.#tenant.catch(() => (this.#tenant = undefined));
     return this.#tenant;
   }
 
-  /** Follows a stream across broken connections: it resumes behind the last event, so that none is lost or doubled. */
-  async *follow(
-    operation: NamedOperation,
-    input: object,
-    options: CallOptions,
-  ): AsyncGenerator<unknown, void, undefined> {
+  /** Follows a stream across broken connections: resumes after the last event, so that none is lost or repeated. */
+  async *follow(operation: NamedOperation, input: object, options: CallOptions): AsyncGenerator<unknown, void> {
     const signal = options.signal ? anySignal([options.signal, this.#closing.signal]) : this.#closing.signal;
     let last: string | undefined;
     for (let failures = 0; !signal.aborted; ) {
@@ -186,21 +172,21 @@ class Connection {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#running);
   }
 }
 
-/** JSON.stringify would turn NaN into null and a Map into {}: what JSON cannot hold is refused here, as in process. */
+/** Refuses values that JSON.stringify would change silently, such as NaN or a Map, as a local store does. */
 function toBody(operation: NamedOperation, members: Record<string, unknown>): string {
   for (const [name, value] of Object.entries(members))
     if (value instanceof Uint8Array) members[name] = asText(operation, name, value);
-  // A value in a body may be as deep as a value alone; how deep exactly, the server says.
+  // Allows for the levels around a value; the server checks the exact depth.
   const fault = jsonFault(members, -ENVELOPE_DEPTH);
   if (fault) throw invalid(`${operation.name}: ${fault}`);
   return JSON.stringify(members);
 }
 
-/** Bytes as the operation takes them in JSON; as they are where it takes none. */
+/** Bytes in the JSON form of the operation's schema; unchanged if it takes no bytes. */
 function asText({ input }: NamedOperation, name: string, value: Uint8Array): unknown {
   const read = input.shape[name] === undefined ? undefined : z.safeParse(input.shape[name], value);
   return typeof read?.data === 'string' ? read.data : value;
@@ -211,21 +197,13 @@ const frameOf = ({ event, data }: ServerEvent): Frame | null =>
 
 function refusal(status: number, text: string): CairnError {
   try {
-    const { code, message, details } = JSON.parse(text) as {
-      code: unknown;
-      message: string;
-      details?: Record<string, unknown>;
-    };
-    // That the server's store is closed is not for good: another server may come.
-    const kept = code === 'SHUTTING_DOWN' ? undefined : details;
-    if (isErrorCode(code)) return new CairnError(code, message, kept);
+    const { code, message, details } = JSON.parse(text);
+    // `closed` holds for that server only: another one may take its place.
+    if (isErrorCode(code)) return new CairnError(code, message, code === 'SHUTTING_DOWN' ? undefined : details);
   } catch {
-    // Not an answer of Cairn's.
+    // Not an answer of a Cairn server.
   }
-  return new CairnError(
-    'SERVER_UNREACHABLE',
-    `the server answered ${status}, but not as Cairn would: ${text.slice(0, 200)}`,
-  );
+  return new CairnError('SERVER_UNREACHABLE', `not an answer of a Cairn server: ${status} ${text.slice(0, 200)}`);
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -8,7 +8,7 @@ export interface ServerEvent {
 
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void, undefined> {
   const decoder = new TextDecoder();
-  // The frame that has begun: put together once it is whole, since a large one comes in many pieces.
+  // Pieces of the current frame, joined once it is complete: a large one arrives in many.
   let pieces: string[] = [];
   for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
     const text = decoder.decode(chunk, { stream: true });

@@ -1,6 +1,7 @@
 /** The caller of a request: by its key, or any local client while the store has no keys. */
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import { CALL_HEADERS } from '../api/contract.js';
 import type { CallOptions, Host } from '../api/index.js';
 import type { Caller } from '../engine/contract.js';
 import { CairnError } from '../kernel/index.js';
@@ -12,12 +13,10 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 
-/** The caller while the store has no keys. */
 export const OPEN_CALLER: Caller = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null };
 
 const unauthorized = (message: string): CairnError => new CairnError('UNAUTHORIZED', message);
 
-/** The key of a request, from Authorization or X-API-Key. */
 function keyOf(request: FastifyRequest): string | undefined {
   const bearer = /^Bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '')?.[1];
   if (request.headers.authorization !== undefined && bearer === undefined)
@@ -67,20 +66,13 @@ function isLocalOrigin(origin: string): boolean {
 /** The call options in the headers of a request. A header sent twice arrives as one text and is refused as malformed. */
 export function optionsOf({ headers }: FastifyRequest): CallOptions | undefined {
   let options: CallOptions | undefined;
-  for (const [member, name] of OPTION_HEADERS) {
+  for (const [member, name] of CALL_HEADERS) {
     const value = headers[name];
     if (value !== undefined) options = { ...options, [member]: String(value) };
   }
   return options;
 }
 
-const OPTION_HEADERS = [
-  ['idempotency_key', 'idempotency-key'],
-  ['agent_turn', 'x-agent-turn'],
-  ['fencing_token', 'x-fencing-token'],
-] as const;
-
-/** The tenant in a header or path must be the tenant of the key. */
 export function checkTenant(caller: Caller, request: FastifyRequest): void {
   const { project_id } = (request.params ?? {}) as { project_id?: string };
   const tenants = { 'X-Tenant-ID': request.headers['x-tenant-id'], 'the path': project_id };

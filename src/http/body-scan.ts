@@ -23,7 +23,6 @@ const CLOSES = 0x7d;
 
 /** Scans a body in slices. The counts of invalid JSON mean little; parsing refuses it. */
 export class BodyScan {
-  /** The first number literal that parsing would change. */
   lossy: string | undefined;
   readonly #bytes: Uint8Array;
   #at = 0;

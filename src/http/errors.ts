@@ -5,24 +5,18 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { CairnError, invalid } from '../kernel/index.js';
 import { tooLarge } from './unread-body.js';
 
+const wrongType = () => new CairnError('UNSUPPORTED_MEDIA_TYPE', 'send the body as application/json');
+
 /** Errors of the HTTP framework as errors of Cairn. */
-function translate(error: FastifyError, limit: number | undefined): CairnError | undefined {
-  switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return tooLarge(limit);
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-    case 'FST_ERR_CTP_EMPTY_TYPE':
-      return new CairnError('UNSUPPORTED_MEDIA_TYPE', 'send the body as application/json');
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new CairnError('INVALID_JSON', 'the length of the body differs from Content-Length');
-    case 'FST_ERR_BAD_URL':
-      return invalid('the path is not a valid URL');
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return invalid('an id in the path is longer than ids can be');
-    default:
-      return undefined;
-  }
-}
+const translations: Readonly<Record<string, (limit: number | undefined) => CairnError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: tooLarge,
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: wrongType,
+  FST_ERR_CTP_EMPTY_TYPE: wrongType,
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new CairnError('INVALID_JSON', 'the length of the body differs from Content-Length'),
+  FST_ERR_BAD_URL: () => invalid('the path is not a valid URL'),
+  FST_ERR_MAX_PARAM_LENGTH: () => invalid('an id in the path is longer than ids can be'),
+};
 
 /** Answers are for their caller only: no cache may keep them, and no browser may guess another type. */
 export function protect({ raw }: FastifyReply): void {
@@ -32,7 +26,7 @@ export function protect({ raw }: FastifyReply): void {
 
 export function errorHandler(log: (line: string) => void) {
   return (error: FastifyError | CairnError, request: FastifyRequest, reply: FastifyReply) => {
-    const known = error instanceof CairnError ? error : translate(error, request.routeOptions?.bodyLimit);
+    const known = error instanceof CairnError ? error : translations[error.code]?.(request.routeOptions?.bodyLimit);
     const answer =
       known ?? new CairnError('INTERNAL', `internal error: the log has the details under request ${request.id}`);
     if (answer.status >= 500) {

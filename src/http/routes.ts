@@ -9,7 +9,6 @@ export interface Route {
   readonly operation: NamedOperation;
 }
 
-/** One route for every path of every operation. */
 export const routesOf = (operations: readonly NamedOperation[]): Route[] =>
   operations.flatMap((operation) =>
     waysTo(operation).map(({ method, path }) => ({

@@ -1,27 +1,24 @@
-/** A transport that knows which requests are still to be answered, so that ending can wait for them. */
+/** A transport that tracks unanswered requests, so that the server can wait for them before it ends. */
 import type { JSONRPCMessage, Transport } from './sdk.js';
 
-/** Stays open for as long as its client wants; nobody waits for its answer. */
+/** Stays open until its client ends it: not waited for. */
 const ENDLESS = 'subscriptions/listen';
 
 export class AnsweringTransport implements Transport {
   readonly #wire: Transport;
   readonly #unanswered = new Set<unknown>();
   #whenAnswered: (() => void)[] = [];
-  readonly #resolveClosed: () => void;
-  /** Resolves when nothing more can be read or written. */
-  readonly closed: Promise<void>;
+  #resolveClosed!: () => void;
+  /** Resolves when the transport is closed. */
+  readonly closed = new Promise<void>((resolve) => {
+    this.#resolveClosed = resolve;
+  });
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: NonNullable<Transport['onmessage']>;
 
   constructor(wire: Transport) {
     this.#wire = wire;
-    let resolve = () => {};
-    this.closed = new Promise((done) => {
-      resolve = done;
-    });
-    this.#resolveClosed = resolve;
   }
 
   start(): Promise<void> {
@@ -51,12 +48,12 @@ export class AnsweringTransport implements Transport {
     return this.#wire.close();
   }
 
-  /** Resolves once all that was asked is answered, at the latest after so long. */
-  async answered(patience_ms: number): Promise<void> {
+  /** Resolves when all requests are answered, or after a timeout. */
+  async answered(timeout_ms: number): Promise<void> {
     if (this.#unanswered.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, patience_ms);
+      timer = setTimeout(resolve, timeout_ms);
       this.#whenAnswered.push(resolve);
     });
     clearTimeout(timer);

@@ -1,18 +1,18 @@
-/** What a tool answers: the Api's answer as text and as data; a refusal as a result that says so, never as a crash. */
+/** Results of tool calls: an answer as text and data; an error as a result with `isError`. */
 import type { Api, ApiByName } from '../api/index.js';
 import { CairnError } from '../kernel/index.js';
 import { outline } from './outline.js';
 import type { CallToolResult } from './sdk.js';
 import { type Defaults, type OperationAsTool, withDefaults } from './tools.js';
 
-export interface Calling {
+export interface ToolContext {
   readonly api: Api;
   readonly defaults: Defaults;
   readonly log: (line: string) => void;
 }
 
-export async function answer(
-  { api, defaults, log }: Calling,
+export async function callTool(
+  { api, defaults, log }: ToolContext,
   operation: OperationAsTool,
   given: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
@@ -21,7 +21,7 @@ export async function answer(
     const method = (api as unknown as ApiByName)[operation.group]![operation.verb]!;
     return success(operation, await method(withDefaults(operation, given, defaults), { signal }));
   } catch (error) {
-    return refusal(operation, error, log);
+    return failure(operation, error, log);
   }
 }
 
@@ -34,12 +34,12 @@ function success({ mcp }: OperationAsTool, answered: unknown): CallToolResult {
   };
 }
 
-/** A model reads the text and can do better next time; programs decide by the code in `_meta`. */
-function refusal({ name }: OperationAsTool, error: unknown, log: Calling['log']): CallToolResult {
+/** The text is for the model; programs use the code in `_meta`. */
+function failure({ name }: OperationAsTool, error: unknown, log: ToolContext['log']): CallToolResult {
   const known =
     error instanceof CairnError
       ? error
-      : new CairnError('INTERNAL', 'a defect in Cairn: the log of this server has the details');
+      : new CairnError('INTERNAL', 'internal error: the log of this server has the details');
   if (known.status >= 500) log(`${name} failed: ${known.status === 500 ? stackOf(error) : known.message}`);
   const { code, message, details } = known;
   const others = ((details?.errors as string[] | undefined) ?? []).slice(1);

@@ -1,9 +1,9 @@
-/** An answer as text for a model: indented lines, one member each, without quotes, braces and what is null. */
+/** An answer as text for a model: indented lines, one per member, without quotes, braces and null members. */
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 const isEmpty = (value: unknown): boolean => value === null || value === undefined;
 
-/** A value that stands on the line of its name; undefined when it takes lines of its own. */
+/** A value on one line; undefined if it needs several. */
 function inline(value: unknown): string | undefined {
   if (typeof value === 'string') return value.includes('\n') ? undefined : value;
   if (typeof value !== 'object' || value === null) return String(value);

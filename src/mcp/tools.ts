@@ -1,4 +1,4 @@
-/** The tools that a model is offered: those entries of the table that say so. */
+/** The entries of the table with `mcp`, as tools for a model. */
 import { z } from 'zod';
 import { allOperations, type NamedOperation } from '../api/contract.js';
 import type { Tool } from '../engine/contract.js';
@@ -7,7 +7,7 @@ import type { ToolDescription } from './sdk.js';
 
 export type OperationAsTool = NamedOperation & { readonly mcp: Tool };
 
-/** Where the caller works, by members of inputs: the trajectory of an editor, say. */
+/** Defaults for members of inputs, such as the trajectory of an editor. */
 export type Defaults = Readonly<Record<string, string>>;
 
 export const toolsIn = (table: readonly NamedOperation[] = allOperations): readonly OperationAsTool[] =>
@@ -17,23 +17,23 @@ type ObjectSchema = ToolDescription['inputSchema'];
 
 type Part = { type?: unknown; anyOf?: unknown; additionalProperties?: unknown };
 
-/** Makes one part of a schema fit for clients that map it onto others, which often know one type at a time. */
+/** Rewrites part of a schema for clients that accept only one `type` at a time. */
 function portable(part: Part | null, io: 'input' | 'output'): unknown {
   if (part === null || typeof part !== 'object') return part;
   const { type, additionalProperties, ...rest } = part;
   return {
     ...(Array.isArray(type) ? { anyOf: type.map((one) => ({ type: one })) } : type !== undefined && { type }),
     ...rest,
-    // A server that is newer than this one may answer with more.
+    // A newer server may answer with more members.
     ...(additionalProperties !== undefined &&
       !(io === 'output' && additionalProperties === false) && { additionalProperties }),
   };
 }
 
-/** A schema as JSON. One that has a name of its own stands among the definitions: here it is the whole. */
+/** A schema as JSON. A named schema is a reference to a definition: it is replaced by the definition. */
 function toJson(schema: object, io: 'input' | 'output'): Partial<ObjectSchema> {
   const text = JSON.stringify(schema);
-  // Without a dialect that of 2020-12 is meant, which it is.
+  // Without `$schema`, JSON Schema 2020-12 applies, as it should.
   const { $schema, $ref, $defs, ...rest } = JSON.parse(text, (_, part) =>
     Array.isArray(part) ? part : portable(part, io),
   ) as { $schema?: string; $ref?: string; $defs?: Record<string, object> };
@@ -49,7 +49,7 @@ function toolInput(operation: OperationAsTool, defaults: Defaults): ObjectSchema
   return { ...schema, type: 'object', required: required.filter((name) => !filled.includes(name)) };
 }
 
-/** Only an object can be promised: clients of before 2026 take no other. */
+/** Only object schemas: clients from before 2026 accept no others. */
 function outputSchemaOf({ output }: OperationAsTool): { outputSchema?: ObjectSchema } {
   const schema = toJson(z.toJSONSchema(output, { io: 'output', unrepresentable: 'any' }), 'output');
   return schema.type === 'object' ? { outputSchema: { ...schema, type: 'object' } } : {};
@@ -66,7 +66,7 @@ export function describeTool(operation: OperationAsTool, defaults: Defaults): To
     ...outputSchemaOf(operation),
     annotations: {
       readOnlyHint: isReadOnly,
-      // A change supersedes and leaves what was; only deletion takes something away.
+      // A change keeps earlier versions; only a deletion destroys.
       destructiveHint: method === 'DELETE',
       idempotentHint: isReadOnly || method === 'DELETE' || method === 'PUT',
       openWorldHint: false,
@@ -74,7 +74,7 @@ export function describeTool(operation: OperationAsTool, defaults: Defaults): To
   };
 }
 
-/** What a model sent, and where it works unless it said so. A scope says by itself in which trajectory it is. */
+/** The input of a model with defaults filled in. A scope already determines its trajectory. */
 export function withDefaults(
   { mcp }: OperationAsTool,
   given: Readonly<Record<string, unknown>>,

@@ -133,14 +133,12 @@ export class Context {
     const index = this.#memoryIndex(key);
     const memory = (this.#memory ??= new FrozenList());
     const before = memory.at(index);
-    if (before) {
-      memory.set(index, after);
-      this.#changed('memory.changed', { key, before, after });
-    } else {
+    if (before) memory.set(index, after);
+    else {
       memory.checkRoom('context.remember');
       memory.push(after);
-      this.#changed('memory.changed', { key, after });
     }
+    this.#changed('memory.changed', before ? { key, before, after } : { key, after });
     return after;
   }
 

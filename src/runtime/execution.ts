@@ -11,12 +11,12 @@ import {
   type Snapshot,
 } from '../checkpoints/contract.js';
 import { newId } from '../kernel/contract.js';
-import { CairnError, invalid } from '../kernel/index.js';
+import { CairnError, invalid, parseAs } from '../kernel/index.js';
 import { CheckpointQueue, type CheckpointSink } from './checkpoint-queue.js';
 import { Context } from './context.js';
 import { Emitter } from './emitter.js';
 import type { ChangeEvents, Emit, RunEvents } from './events.js';
-import { checked, type Frozen, frozenCopy, parse, sealed } from './frozen.js';
+import { checked, type Frozen, frozenCopy, sealed } from './frozen.js';
 import { Interval } from './interval.js';
 import { type CheckpointPolicies, checkpointPolicies, DEFAULT_POLICIES, reasonFor } from './policies.js';
 import { type RunState, runState, stateOf } from './run-state.js';
@@ -76,7 +76,7 @@ export class Execution {
 
   constructor(options: ExecutionOptions = {}) {
     const { store, policies, ...given } = options;
-    parse(runState.partial(), given, 'Execution');
+    parseAs(runState.partial(), given, 'Execution');
     const { snapshot } = given;
     this.#policies = checkPolicies({ policies });
     this.execution_id = given.execution_id ?? newId();
@@ -90,7 +90,13 @@ export class Execution {
     this.tools = snapshot ? ToolState.fromJSON(snapshot.tool_state, this.#emit) : new ToolState(this.#emit);
     this.#latest = given.latest_checkpoint_id;
     this.#store = store;
-    this.#queue = store && this.#queueFor(store);
+    this.#queue =
+      store &&
+      new CheckpointQueue(store, this.#latest, {
+        written: (summary) => this.#emitter.emit('checkpoint', summary),
+        failed: (error, { checkpoint_id, metadata: { checkpoint_reason: reason } }) =>
+          this.#emitter.emit('error', { source: 'checkpoint', error, checkpoint_id, reason }),
+      });
     const { every_ms } = this.#policies;
     if (every_ms !== undefined && store) this.#interval = new Interval(every_ms, () => this.#takeByTime());
   }
@@ -137,7 +143,7 @@ export class Execution {
   }
 
   static fromJSON(json: RunState, options: SinkOptions = {}): Execution {
-    return new Execution({ ...parse(runState, json, 'Execution'), ...options });
+    return new Execution({ ...parseAs(runState, json, 'Execution'), ...options });
   }
 
   toJSON(): RunState {
@@ -190,7 +196,7 @@ export class Execution {
   }
 
   set total_steps_estimate(steps: number | undefined) {
-    parse(runState.partial(), { total_steps_estimate: steps }, 'Execution');
+    parseAs(runState.partial(), { total_steps_estimate: steps }, 'Execution');
     this.#total_steps_estimate = steps;
   }
 
@@ -283,14 +289,6 @@ export class Execution {
       snapshot: this.snapshot() as Snapshot,
       metadata: this.#metadata(reason),
       timestamp: Date.now(),
-    });
-  }
-
-  #queueFor(store: RunSink): CheckpointQueue {
-    return new CheckpointQueue(store, this.#latest, {
-      written: (summary) => this.#emitter.emit('checkpoint', summary),
-      failed: (error, { checkpoint_id, metadata }) =>
-        this.#emitter.emit('error', { source: 'checkpoint', error, checkpoint_id, reason: metadata.checkpoint_reason }),
     });
   }
 

@@ -1,7 +1,7 @@
 /** Deeply frozen JSON. State is replaced and never changed, so a snapshot copies lists, not their elements. */
 import { z } from 'zod';
 import { type Json, type JsonObject, jsonFault } from '../kernel/contract.js';
-import { describeIssues, invalid, put } from '../kernel/index.js';
+import { invalid, parseAs, put } from '../kernel/index.js';
 
 type Plain = string | number | boolean | null | undefined;
 
@@ -39,7 +39,7 @@ export function sealed<T extends object>(value: T): Frozen<T> {
 
 /** The frozen output of a schema; `what` names the value in errors. */
 export function checked<S extends z.ZodType>(schema: S, value: unknown, what: string): Frozen<z.output<S>> {
-  return frozenCopy(parse(schema, value, what));
+  return frozenCopy(parseAs(schema, value, what)) as Frozen<z.output<S>>;
 }
 
 /**
@@ -47,7 +47,7 @@ export function checked<S extends z.ZodType>(schema: S, value: unknown, what: st
  * schema does not know: a document may have them, but a run has no use for them.
  */
 export function checkedWhole<S extends z.ZodType>(schema: S, value: unknown, what: string): Frozen<z.output<S>> {
-  parse(schema, value, what);
+  parseAs(schema, value, what);
   return frozenCopy(knownOnly(schema, value) as z.output<S>);
 }
 
@@ -61,14 +61,6 @@ function knownOnly(schema: z.ZodType, value: unknown): unknown {
   const shape = inner.shape as Readonly<Record<string, z.ZodType>>;
   const members = Object.entries(value).filter(([name]) => Object.hasOwn(shape, name));
   return Object.fromEntries(members.map(([name, member]) => [name, knownOnly(shape[name]!, member)]));
-}
-
-/** The output of a schema, parts of which may still need a check. */
-export function parse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.output<S> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const errors = describeIssues(parsed.error);
-  throw invalid(`${what}: ${errors[0]}`, { errors });
 }
 
 /** Any JSON, frozen. `depth` is its level in the value whose depth is limited. */

@@ -9,8 +9,8 @@ import {
   sentSnapshot,
 } from '../checkpoints/contract.js';
 import { anyId } from '../kernel/contract.js';
-import { CairnError } from '../kernel/index.js';
-import { type Frozen, parse } from './frozen.js';
+import { CairnError, parseAs } from '../kernel/index.js';
+import type { Frozen } from './frozen.js';
 
 const { checkpoint_reason: _, ...progress } = checkpointMetadata.shape;
 
@@ -39,7 +39,7 @@ export function stateOf(json: Frozen<Checkpoint>): RunState {
       'UNSUPPORTED_VERSION',
       `a run resumes from a checkpoint of version ${CHECKPOINT_VERSION}, not ${JSON.stringify(json.version)}: import it into a store first`,
     );
-  const { execution_id, agent_id, metadata, ...rest } = parse(portable, json, 'checkpoint');
+  const { execution_id, agent_id, metadata, ...rest } = parseAs(portable, json, 'checkpoint');
   const { checkpoint_reason: _, ...progress } = metadata;
   return { execution_id, agent_id, ...progress, latest_checkpoint_id: rest.id, snapshot: rest.snapshot };
 }

@@ -205,7 +205,7 @@ describe('what did not change', () => {
     const json = JSON.parse(JSON.stringify(await encode(codec, { messages, n: 1 }))) as Json;
     loaded.length = 0;
     serialised.length = 0;
-    const value = await decode(codec, json, { retain: true });
+    const value = await decode(codec, json, true);
     expect(loaded).toEqual(['json']);
     expect(await encode(codec, value, json)).toBe(json);
     expect(serialised).toEqual([]);

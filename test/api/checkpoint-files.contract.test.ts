@@ -185,5 +185,5 @@ it('cairn checkpoints and cairn executions export and import, one line for each'
     );
     const refused = await command(['checkpoints', 'import', 'run.json'], { cwd });
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(/^cairn: run\.json is a whole execution.*\(INVALID_INPUT\)\n$/);
+    expect(refused.stderr).toMatch(/^cairn: run\.json is an execution.*\(INVALID_INPUT\)\n$/);
   }));

@@ -163,7 +163,7 @@ describe('importCheckpoints checks before it asks the store for anything', () =>
       'a whole execution',
       { 'a.json': '{"format":"cairn.execution","version":"1.0.0"}' },
       'INVALID_INPUT',
-      /a\.json is a whole execution.*cairn executions import/,
+      /a\.json is an execution.*cairn executions import/,
     ],
     [
       'a circle',

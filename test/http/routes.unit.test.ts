@@ -2,10 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { allOperations, type NamedOperation } from '#cairn/api/contract.js';
-import { openapi } from '#cairn/api/openapi.js';
+import { openapiSteps } from '#cairn/api/openapi.js';
 import { pathParameters, waysTo } from '#cairn/engine/contract.js';
 import { referencePage } from '#cairn/http/reference.js';
 import { methodsAt, routesOf } from '#cairn/http/routes.js';
+import { atOnce } from '#cairn/kernel/index.js';
 
 const base = {
   group: 'cards',
@@ -57,7 +58,9 @@ describe('an operation at several paths', () => {
   });
 
   it('is described at each alike, under an id of its own', () => {
-    const { paths } = openapi('test', table) as unknown as { paths: Record<string, Record<string, Described>> };
+    const { paths } = atOnce(openapiSteps('test', table)) as unknown as {
+      paths: Record<string, Record<string, Described>>;
+    };
     const found = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId }]) => `${method} ${path} ${operationId}`),
     );

@@ -1,8 +1,9 @@
-/** Values as JSON that Cairn can hold: what a serializer gives, checked and frozen; bytes where JSON does not do. */
+/** Values as JSON that Cairn can store: the output of a serializer, checked and frozen, or as bytes. */
 import { MemorySaver, type SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { type Json, type JsonObject, textFault } from '../../kernel/contract.js';
+import { isObject } from '../../kernel/index.js';
 
-/** A channel stands a few levels inside of a snapshot, which is 64 deep at most. */
+/** A channel is a few levels below the snapshot, whose depth is limited to 64. */
 export const MAX_VALUE_DEPTH = 56;
 
 const BYTES = 'cairn_bytes';
@@ -13,28 +14,22 @@ const OfficialSerializer = new MemorySaver().serde.constructor;
 
 export const UNDEFINED: JsonObject = Object.freeze({ lc: 2, type: 'undefined' });
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** What a serializer has to bring back, other than plain data. */
+/** Whether the serializer must load this object; plain data is copied. */
 export const isMarked = (json: JsonObject): boolean => json.lc === 1 || json.lc === 2;
 
 export const isUndefined = (json: JsonObject): boolean => json.lc === 2 && json.type === 'undefined';
 
-export const isPacked = (json: Json): json is JsonObject => isRecord(json) && json.lc === 2 && json.type === BYTES;
+export const isPacked = (json: Json): json is JsonObject => isObject(json) && json.lc === 2 && json.type === BYTES;
 
-/** A member named __proto__ would otherwise change what the object is. */
+/** Plain assignment of a member named __proto__ would change the prototype. */
 export function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
   else object[key] = value;
 }
 
-/**
- * Freezes a value all the way. Gives its size as text, more or less, or -1 if Cairn could not give it back
- * unaltered.
- */
-export function settle(json: Json, depth = 0): number {
+/** Freezes a value deeply. Returns its approximate size as text, or -1 if Cairn could not return it unchanged. */
+export function freezeAndMeasure(json: Json, depth = 0): number {
   switch (typeof json) {
     case 'string':
       return textFault(json) === undefined ? json.length + 2 : -1;
@@ -50,7 +45,7 @@ export function settle(json: Json, depth = 0): number {
   let size = 2;
   const members = Array.isArray(json) ? json : Object.values(json);
   for (const member of members) {
-    const more = settle(member, depth + 1);
+    const more = freezeAndMeasure(member, depth + 1);
     if (more < 0) return -1;
     size += more + 1;
   }
@@ -59,14 +54,13 @@ export function settle(json: Json, depth = 0): number {
       if (textFault(key) !== undefined) return -1;
       size += key.length + 3;
     }
-    // Plain data that looks like ours would be taken for it.
+    // Plain data that looks like packed bytes would be read as such.
     if (isPacked(json)) return -1;
   }
   Object.freeze(json);
   return size;
 }
 
-/** The size of what is settled, more or less. */
 export function sizeOf(json: Json): number {
   if (typeof json === 'string') return json.length + 2;
   if (typeof json !== 'object' || json === null) return 8;
@@ -81,12 +75,12 @@ function packed(encoding: string, data: Uint8Array): Json {
   return Object.freeze({ lc: 2, type: BYTES, encoding, base64 });
 }
 
-/** Text with a NUL or half of a surrogate pair, which no database here takes. */
+/** Text with a NUL or half of a surrogate pair, which databases refuse. */
 export const packedText = (text: string): Json => packed('json', encoder.encode(JSON.stringify(text)));
 
 export class Codec {
   readonly #serde: SerializerProtocol;
-  /** The serializer that LangGraph brings maps plain data to itself: such values can be compared with their JSON. */
+  /** LangGraph's own serializer maps plain data to itself, so such values can be compared with their JSON. */
   readonly transparent: boolean;
 
   constructor(serde: SerializerProtocol) {
@@ -94,7 +88,7 @@ export class Codec {
     this.transparent = serde.constructor === OfficialSerializer;
   }
 
-  /** Serialised when it is called, whatever becomes of the value after. Nothing for a function, which JSON leaves out. */
+  /** Serializes the value as it is at the call; undefined for a function, which JSON omits. */
   async dump(value: unknown, depth = 0): Promise<Json | undefined> {
     const [type, data] = await this.#serde.dumpsTyped(value);
     if (type !== 'json') return packed(type, data);
@@ -105,21 +99,18 @@ export class Codec {
     } catch {
       return packed(type, data);
     }
-    // A list stands for a list, whose elements are read one by one: another value must not look like one.
+    // Opaque lists are read element by element, so the JSON of a single value must not be a list.
     const misread = !this.transparent && Array.isArray(json);
-    return misread || settle(json, depth) < 0 ? packed(type, data) : json;
+    return misread || freezeAndMeasure(json, depth) < 0 ? packed(type, data) : json;
   }
 
   async load(json: Json): Promise<unknown> {
-    if (isPacked(json))
-      return this.#serde.loadsTyped(
-        json.encoding as string,
-        new Uint8Array(Buffer.from(json.base64 as string, 'base64')),
-      );
-    return this.#serde.loadsTyped('json', JSON.stringify(json));
+    if (!isPacked(json)) return this.#serde.loadsTyped('json', JSON.stringify(json));
+    const data = new Uint8Array(Buffer.from(json.base64 as string, 'base64'));
+    return this.#serde.loadsTyped(json.encoding as string, data);
   }
 
-  /** What a transparent serializer has made, many at once. */
+  /** Loads many values of a transparent serializer at once. */
   async loadAll(jsons: readonly Json[]): Promise<readonly unknown[]> {
     if (jsons.length === 0) return [];
     return (await this.#serde.loadsTyped('json', JSON.stringify(jsons))) as unknown[];

@@ -1,11 +1,10 @@
 /**
- * Whether a value is still what it was when its JSON was made. Callers change values in place, so being the same
- * object says nothing: own enumerable members are compared. Strings that are shared compare at once.
+ * Compares values with their JSON, or with a copy taken beside it. Callers change values in place, so identity proves
+ * nothing: own enumerable members are compared. Shared strings compare at once.
  */
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { isUndefined, MAX_VALUE_DEPTH } from './codec.js';
 
-/** An object as it was: what class it is of, the names of its members, and a copy of each. */
 class Copied {
   readonly prototype: object | null;
   readonly keys: readonly string[];
@@ -18,17 +17,15 @@ class Copied {
   }
 }
 
-/** By its JSON, what a value looked like that is not plain data. */
+/** Copies of values that are not plain data, by their JSON. */
 const copies = new WeakMap<object, unknown>();
 
-/** A value that cannot be compared: it may hold what its members do not show. */
+/** A value that cannot be compared: its members may not show all of its state. */
 const OPAQUE = Symbol('opaque');
 
 const isPlain = (prototype: unknown): boolean => prototype === Object.prototype || prototype === null;
 
-export function isPlainObject(value: object): value is Record<string, unknown> {
-  return isPlain(Object.getPrototypeOf(value));
-}
+export const isPlainObject = (value: object): value is Record<string, unknown> => isPlain(Object.getPrototypeOf(value));
 
 /** A message of LangChain: its JSON follows from its class and its members. */
 export function isMessage(value: object): boolean {
@@ -36,10 +33,10 @@ export function isMessage(value: object): boolean {
   return lc_serializable === true && (typeof getType === 'function' || typeof _getType === 'function');
 }
 
-function copyOf(value: unknown, depth = 0): unknown {
+export function copyOf(value: unknown, depth = 0): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') return OPAQUE;
   if (typeof value !== 'object' || value === null) return value;
-  // Also where a value contains itself.
+  // This also ends cycles.
   if (depth >= MAX_VALUE_DEPTH) return OPAQUE;
   const prototype = Object.getPrototypeOf(value) as object | null;
   if (prototype === Array.prototype) return copyList(value as unknown[], depth);
@@ -66,48 +63,33 @@ function copyList(values: readonly unknown[], depth: number): unknown {
   return all;
 }
 
-/** Messages have many members that are empty. */
+/** Messages have many empty members. */
 const EMPTY = new Copied(Object.prototype, [], []);
 const EMPTY_LIST: readonly unknown[] = [];
 
-/** The names of members that were copied last: most objects have those of another one before. */
+/** Recent lists of member names: most objects share them with an earlier one. */
 const lastKeys: (readonly string[])[] = [];
 const MAX_KEYS = 16;
 
 function sharedKeys(keys: readonly string[]): readonly string[] {
-  for (const known of lastKeys) if (isSameList(known, keys)) return known;
+  for (const known of lastKeys) if (sameElements(known, keys)) return known;
   if (lastKeys.length >= MAX_KEYS) lastKeys.shift();
   lastKeys.push(keys);
   return keys;
 }
 
-function isSameList(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
-/** Remembers what a value looks like now, beside the JSON that was made of it. */
-export function remember(json: Json | undefined, value: unknown): void {
-  if (typeof json !== 'object' || json === null) return;
-  rememberCopy(json, takeCopy(value));
-}
-
-/** What to remember of a value once its JSON is there. */
-export const takeCopy = (value: unknown): unknown => copyOf(value);
-
-export function rememberCopy(json: Json | undefined, copy: unknown): void {
+export function keepCopy(json: Json | undefined, copy: unknown): void {
   if (copy !== OPAQUE && typeof json === 'object' && json !== null) copies.set(json, copy);
 }
 
-/** Whether a value looks as it did when this JSON was made, and remembered with it. */
-export function sameAsRemembered(value: unknown, json: Json): boolean {
+/** Whether a value equals the copy that was kept with its JSON. */
+export function sameAsKept(value: unknown, json: Json): boolean {
   if (typeof json !== 'object' || json === null) return false;
   const copy = copies.get(json);
   return copy !== undefined && same(value, copy);
 }
 
-/** Whether a value is what a copy, or the JSON of plain data, says. */
+/** Whether a value equals a copy, or the JSON of plain data. */
 export function same(value: unknown, known: unknown): boolean {
   if (value === known) return true;
   if (typeof known !== 'object' || known === null) return false;
@@ -130,8 +112,8 @@ function sameElements(value: readonly unknown[], known: readonly unknown[]): boo
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Most of the time of a step goes here. A loop over `in` is half of what Object.keys takes; should it meet inherited
- * members, or the same in another order, then it counts as changed, which is safe.
+ * The hot path of a step. `for in` takes half the time of Object.keys; inherited members or another order count as a change,
+ * which is safe.
  */
 function sameAsCopied(value: Members, { prototype, keys, members }: Copied): boolean {
   if (Object.getPrototypeOf(value) !== prototype) return false;
@@ -150,7 +132,7 @@ function sameMembers(value: Members, known: Members): boolean {
   for (const key in value) {
     const member = value[key];
     const before = known[key];
-    // What every object inherits is not a member of the JSON.
+    // Members that every object inherits are not in the JSON.
     if (member === before ? isInherited(key, member) : !same(member, before)) return false;
     count++;
   }

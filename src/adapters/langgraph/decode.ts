@@ -1,44 +1,39 @@
-/** JSON becomes values again: plain data is copied, only what the serializer has marked goes through it. */
-import type { Json, JsonObject } from '../../kernel/contract.js';
+/** Decodes JSON into values: copies plain data; only marked objects go through the serializer. */
+import type { Json } from '../../kernel/contract.js';
 import { type Codec, isMarked, isPacked, isUndefined, setMember } from './codec.js';
-import { isMessage, remember } from './compare.js';
+import { copyOf, isMessage, keepCopy } from './compare.js';
 
-export interface DecodeOptions {
-  /** Remember what the values look like, so that the next state can be compared with this JSON. */
-  readonly retain?: boolean;
-}
+/** A new value, which the caller may change. */
+export const decode = async (codec: Codec, json: Json, retain = false): Promise<unknown> =>
+  (await decodeAll(codec, [['value', json]], retain)).value;
 
-/** Everything in it is new: the caller may change it. */
-export async function decode(codec: Codec, json: Json, options: DecodeOptions = {}): Promise<unknown> {
-  return (await decodeAll(codec, [['value', json]], options)).value;
-}
-
-/** Several at once, by name. */
+/** Decodes several values by name; `retain` keeps copies, so that the next state can be compared with this JSON. */
 export async function decodeAll(
   codec: Codec,
   values: Iterable<readonly [string, Json]>,
-  options: DecodeOptions = {},
+  retain: boolean,
 ): Promise<Record<string, unknown>> {
-  const decoding = new Decoding(codec, options.retain ?? false);
+  const decoding = new Decoding(codec, retain);
   const decoded: Record<string, unknown> = {};
   for (const [name, json] of values) decoding.read(json, decoded, name);
   await decoding.finish();
   return decoded;
 }
 
-/** Where a value goes that is not there yet. */
-interface Waiting {
+type Container = unknown[] | Record<string, unknown>;
+
+interface Pending {
   readonly json: Json;
-  readonly into: unknown[] | Record<string, unknown>;
+  readonly into: Container;
   readonly key: number | string;
 }
 
 class Decoding {
   readonly #codec: Codec;
   readonly #retain: boolean;
-  /** What is read by the serializer as JSON, all at once: a call for each would take twice as long. */
-  readonly #marked: Waiting[] = [];
-  readonly #packed: Waiting[] = [];
+  /** Loaded all at once: a call for each would take twice as long. */
+  readonly #marked: Pending[] = [];
+  readonly #packed: Pending[] = [];
 
   constructor(codec: Codec, retain: boolean) {
     this.#codec = codec;
@@ -49,9 +44,7 @@ class Decoding {
     if (this.#codec.transparent) put(into, key, this.#walk(json, into, key));
     else if (Array.isArray(json)) {
       const list: unknown[] = new Array(json.length);
-      json.forEach((element, i) => {
-        this.#later(element, list, i);
-      });
+      for (const [i, element] of json.entries()) this.#later(element, list, i);
       put(into, key, list);
     } else put(into, key, this.#later(json, into, key));
   }
@@ -59,14 +52,12 @@ class Decoding {
   async finish(): Promise<void> {
     const [values] = await Promise.all([
       this.#codec.loadAll(this.#marked.map(({ json }) => json)),
-      ...this.#packed.map(async (waiting) => this.#arrived(waiting, await this.#codec.load(waiting.json))),
+      ...this.#packed.map(async (pending) => this.#place(pending, await this.#codec.load(pending.json))),
     ]);
-    this.#marked.forEach((waiting, i) => {
-      this.#arrived(waiting, values[i]);
-    });
+    for (const [i, pending] of this.#marked.entries()) this.#place(pending, values[i]);
   }
 
-  #walk(json: Json, into: unknown[] | Record<string, unknown>, key: number | string): unknown {
+  #walk(json: Json, into: Container, key: number | string): unknown {
     if (typeof json !== 'object' || json === null) return json;
     if (Array.isArray(json)) {
       const list: unknown[] = new Array(json.length);
@@ -74,32 +65,25 @@ class Decoding {
       return list;
     }
     if (isMarked(json)) return isUndefined(json) ? undefined : this.#later(json, into, key);
-    return this.#members(json);
-  }
-
-  #members(json: JsonObject): Record<string, unknown> {
     const object: Record<string, unknown> = {};
     for (const key of Object.keys(json)) setMember(object, key, this.#walk(json[key]!, object, key));
     return object;
   }
 
-  /** Holds its place until it arrives. */
-  #later(json: Json, into: unknown[] | Record<string, unknown>, key: number | string): undefined {
+  /** Returns undefined, which stands in for the value until `finish`. */
+  #later(json: Json, into: Container, key: number | string): undefined {
     (isPacked(json) || !this.#codec.transparent ? this.#packed : this.#marked).push({ json, into, key });
     return undefined;
   }
 
-  #arrived({ json, into, key }: Waiting, value: unknown): void {
-    if (this.#retain && this.#isWorthRemembering(value)) remember(json, value);
+  #place({ json, into, key }: Pending, value: unknown): void {
+    const isObject = typeof value === 'object' && value !== null;
+    if (this.#retain && isObject && (!this.#codec.transparent || isMessage(value))) keepCopy(json, copyOf(value));
     put(into, key, value);
-  }
-
-  #isWorthRemembering(value: unknown): boolean {
-    return typeof value === 'object' && value !== null && (!this.#codec.transparent || isMessage(value));
   }
 }
 
-function put(into: unknown[] | Record<string, unknown>, key: number | string, value: unknown): void {
+function put(into: Container, key: number | string, value: unknown): void {
   if (typeof key === 'number') (into as unknown[])[key] = value;
   else setMember(into as Record<string, unknown>, key, value);
 }

@@ -1,75 +1,70 @@
-/** Values become JSON at the cost of what changed: what is as it was keeps the JSON that it had, frozen and shared. */
+/** Encodes values as JSON with structural sharing: unchanged parts keep the frozen JSON of the last state. */
 import { type Json, type JsonObject, textFault } from '../../kernel/contract.js';
-import { type Codec, isMarked, isRecord, MAX_VALUE_DEPTH, packedText, setMember, sizeOf, UNDEFINED } from './codec.js';
-import { isMessage, isPlainObject, rememberCopy, same, sameAsRemembered, takeCopy } from './compare.js';
+import { isObject } from '../../kernel/index.js';
+import { type Codec, isMarked, MAX_VALUE_DEPTH, packedText, setMember, sizeOf, UNDEFINED } from './codec.js';
+import { copyOf, isMessage, isPlainObject, keepCopy, same, sameAsKept } from './compare.js';
 import type { Image } from './images.js';
 
-/** Nothing for what JSON leaves out, such as a function. */
-type Made = Json | undefined | Promise<Json | undefined>;
+/** Undefined for values that JSON omits, such as a function. */
+type Encoded = Json | undefined | Promise<Json | undefined>;
 
-/**
- * One state on its way to JSON. Everything is read at once, when `encode` is called: what the caller changes later
- * does not get in. Only then it waits for the serializer.
- */
+/** The encoding of one state. `encode` reads values at once, so that later changes have no effect; only `finish` waits. */
 export class Encoding {
   readonly #codec: Codec;
   readonly #waiting: Promise<void>[] = [];
-  /** Containers whose parts may still be on their way. */
+  /** Containers whose parts may still be pending. */
   readonly #open: object[] = [];
-  /** What was made anew, more or less. */
   bytes = 0;
 
   constructor(codec: Codec) {
     this.#codec = codec;
   }
 
-  /** Hands the JSON of a value to `set`, now or before `finish` ends. `known` is the JSON that it had before. */
+  /** Passes the JSON of a value to `set`, now or before `finish` ends. `known` is its last JSON. */
   encode(value: unknown, known: Json | undefined, set: (json: Json | undefined) => void): void {
     this.#place(this.#codec.transparent ? this.#whole(value, known) : this.#opaque(value, known), set);
   }
 
-  /** Everything is handed over, and frozen all the way. */
+  /** Waits until all JSON is passed on, and freezes it. */
   async finish(): Promise<void> {
     await Promise.all(this.#waiting);
     for (const container of this.#open) Object.freeze(container);
   }
 
-  #whole(value: unknown, known: Json | undefined): Made {
+  #whole(value: unknown, known: Json | undefined): Encoded {
     try {
       return this.#walk(value, known, 0);
     } catch (error) {
-      // It is too deep for Cairn, or contains itself: the serializer has an answer to both.
+      // Too deep for Cairn, or cyclic: the serializer handles both.
       if (error !== TOO_DEEP) throw error;
-      return this.#serialise(value, 0);
+      return this.#serialize(value, 0);
     }
   }
 
-  /** With a serializer that we cannot see through: a list by its elements, everything else in one piece. */
-  #opaque(value: unknown, known: Json | undefined): Made {
-    const piece = (part: unknown, before: Json | undefined): Made =>
-      before !== undefined && sameAsRemembered(part, before) ? before : this.#serialise(part, 1);
+  /** With an opaque serializer: a list element by element, any other value as a whole. */
+  #opaque(value: unknown, known: Json | undefined): Encoded {
+    const piece = (part: unknown, before: Json | undefined): Encoded =>
+      before !== undefined && sameAsKept(part, before) ? before : this.#serialize(part, 1);
     if (!Array.isArray(value)) return piece(value, known);
     const before = Array.isArray(known) ? known : [];
     const list: Json[] = new Array(value.length);
     this.#open.push(list);
-    value.forEach((element, i) => {
-      this.#element(list, i, piece(element, before[i]));
-    });
+    for (const [i, element] of value.entries()) this.#element(list, i, piece(element, before[i]));
     return list;
   }
 
-  #walk(value: unknown, known: Json | undefined, depth: number): Made {
+  #walk(value: unknown, known: Json | undefined, depth: number): Encoded {
     if (typeof value !== 'object' || value === null) return this.#leaf(value, depth);
     if (depth >= MAX_VALUE_DEPTH) throw TOO_DEEP;
     if (Object.getPrototypeOf(value) === Array.prototype)
       return this.#list(value as unknown[], Array.isArray(known) ? known : undefined, depth);
     if (known !== undefined && same(value, known)) return known;
     if (isPlainObject(value) && !hasOwnForm(value) && Object.keys(value).every(isText))
-      return this.#members(value, isRecord(known) && !isMarked(known) ? known : {}, depth);
-    return this.#serialise(value, depth);
+      return this.#members(value, isObject(known) && !isMarked(known) ? known : {}, depth);
+    return this.#serialize(value, depth);
   }
 
-  #leaf(value: unknown, depth: number): Made {
+  #leaf(value: unknown, depth: number): Encoded {
     switch (typeof value) {
       case 'string':
         this.bytes += value.length + 2;
@@ -84,11 +79,11 @@ export class Encoding {
       default:
         if (value === null) return null;
     }
-    return this.#serialise(value, depth);
+    return this.#serialize(value, depth);
   }
 
-  /** The common start and the common end stay; what is between is compared with the element of the same name. */
-  #list(value: readonly unknown[], before: readonly Json[] | undefined, depth: number): Made {
+  /** Keeps the common prefix and suffix; compares each element between with the known element of the same name. */
+  #list(value: readonly unknown[], before: readonly Json[] | undefined, depth: number): Encoded {
     const known = before ?? [];
     const shorter = Math.min(value.length, known.length);
     let start = 0;
@@ -111,7 +106,7 @@ export class Encoding {
     return list;
   }
 
-  #members(value: Readonly<Record<string, unknown>>, known: JsonObject, depth: number): Made {
+  #members(value: Readonly<Record<string, unknown>>, known: JsonObject, depth: number): Encoded {
     const object: JsonObject = {};
     this.#open.push(object);
     for (const key of Object.keys(value)) {
@@ -124,23 +119,23 @@ export class Encoding {
     return object;
   }
 
-  async #serialise(value: unknown, depth: number): Promise<Json | undefined> {
-    const copy = this.#codec.transparent && !isComparable(value) ? undefined : takeCopy(value);
+  async #serialize(value: unknown, depth: number): Promise<Json | undefined> {
+    const copy = this.#codec.transparent && !isComparable(value) ? undefined : copyOf(value);
     const json = await this.#codec.dump(value, depth);
-    if (copy !== undefined) rememberCopy(json, copy);
+    if (copy !== undefined) keepCopy(json, copy);
     if (json !== undefined) this.bytes += sizeOf(json);
     return json;
   }
 
-  #element(list: Json[], i: number, made: Made): void {
-    this.#place(made, (json) => {
+  #element(list: Json[], i: number, encoded: Encoded): void {
+    this.#place(encoded, (json) => {
       list[i] = json ?? null;
     });
   }
 
-  #place(made: Made, set: (json: Json | undefined) => void): void {
-    if (made instanceof Promise) this.#waiting.push(made.then(set));
-    else set(made);
+  #place(encoded: Encoded, set: (json: Json | undefined) => void): void {
+    if (encoded instanceof Promise) this.#waiting.push(encoded.then(set));
+    else set(encoded);
   }
 }
 
@@ -150,19 +145,19 @@ const isText = (text: string): boolean => textFault(text) === undefined;
 
 const isComparable = (value: unknown): boolean => typeof value === 'object' && value !== null && isMessage(value);
 
-/** Plain objects that the serializer treats in a way of its own, or that would be taken for something else on return. */
+/** Plain objects with a special meaning for the serializer, when dumped or loaded. */
 const hasOwnForm = (value: object): boolean => 'lc' in value || 'lg_name' in value || 'toJSON' in value;
 
-/** What an element of a list may be known by, so that it is found again when the list was cut or reordered. */
+/** A name by which an element is found again after its list was cut or reordered. */
 function nameOf(element: unknown): string | undefined {
-  if (!isRecord(element)) return undefined;
+  if (!isObject(element)) return undefined;
   const { kwargs } = element;
-  const { id, content } = element.lc === 1 && isRecord(kwargs) ? kwargs : element;
+  const { id, content } = element.lc === 1 && isObject(kwargs) ? kwargs : element;
   if (typeof id === 'string') return `id ${id}`;
   return typeof content === 'string' ? `content ${content}` : undefined;
 }
 
-/** An image whose JSON can be shared with the next state. What was loaded is frozen when it is first needed. */
+/** An image whose JSON the next state can share. Loaded JSON is frozen when it is first needed. */
 export function frozen(image: Image): Image {
   for (const json of image.channels.values()) freeze(json);
   return image;

@@ -1,20 +1,18 @@
-/** The form that a checkpoint of LangGraph has in Cairn: channels are variables, metadata is labels. */
+/** A checkpoint of LangGraph in Cairn: channels are variables, metadata is labels. */
 import type { Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
 import type { Checkpoint as CairnCheckpoint, CheckpointReason, Snapshot } from '../../checkpoints/contract.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { isMarked, isRecord, setMember } from './codec.js';
+import { isObject } from '../../kernel/index.js';
+import { isMarked, setMember } from './codec.js';
 import type { Image, Versions } from './images.js';
 
-/** Labels are 64 KB at most. What is longer is in the snapshot, and its short members are still found by. */
+/** Labels are limited to 64 KB. Longer metadata goes into the snapshot; its short members are still labels. */
 const MAX_LABELS = 32 * 1024;
 const MAX_LABEL = 1000;
 
-/** Read at once: the caller goes on to change them. */
-export function versionsOf({ v, ts, channel_versions, versions_seen }: Checkpoint): Versions {
-  return JSON.parse(
-    JSON.stringify({ v, ts, channel_versions: channel_versions ?? {}, versions_seen: versions_seen ?? {} }),
-  ) as Versions;
-}
+/** A copy: the caller changes them later. */
+export const versionsOf = ({ v, ts, channel_versions: channels, versions_seen: seen }: Checkpoint): Versions =>
+  JSON.parse(JSON.stringify({ v, ts, channel_versions: channels ?? {}, versions_seen: seen ?? {} })) as Versions;
 
 const NO_THOUGHTS = Object.freeze({ steps: Object.freeze([]) });
 const NO_TOOLS = Object.freeze({ pending: Object.freeze([]), completed: Object.freeze([]) });
@@ -22,25 +20,24 @@ const NO_MESSAGES = Object.freeze([]);
 
 export interface Labelled {
   readonly labels: JsonObject;
-  /** Metadata, where the labels do not have it all. */
+  /** The metadata, unless the labels have all of it. */
   readonly metadata?: Json;
 }
 
-/** What LangGraph itself says of every checkpoint: to be found by also if a serializer hides the rest. */
+/** Members that LangGraph sets on every checkpoint: labels even if a serializer hides the rest. */
 const OPEN_LABELS = ['source', 'step'];
 
-/** Whether a member of the metadata is surely in the labels, if it has this value. */
+/** Whether a metadata member with this value is certainly a label. */
 export const isLabel = (key: string, value: Json, transparent: boolean): boolean =>
   transparent ? JSON.stringify(value).length <= MAX_LABEL : OPEN_LABELS.includes(key);
 
-/** `json` is what the serializer made of the metadata. */
 export function labelled(
   metadata: Readonly<Record<string, unknown>>,
   json: Json | undefined,
   transparent: boolean,
 ): Labelled {
   if (json === undefined) return { labels: {} };
-  const readable = transparent && isRecord(json) && !isMarked(json);
+  const readable = transparent && isObject(json) && !isMarked(json);
   if (readable && JSON.stringify(json).length <= MAX_LABELS) return { labels: json };
   const labels: JsonObject = {};
   const open = readable ? json : openLabels(metadata);
@@ -61,9 +58,8 @@ export function toSnapshot(versions: Versions, channels: ReadonlyMap<string, Jso
   const { ts, ...others } = versions;
   const variables = {
     channel_values,
-    // Nearly all of it changes with every step, so it is one value. Where the time of the checkpoint says what ts says,
-    // it is not stored a second time.
-    versions: isWritten(ts) ? others : versions,
+    // One value, since nearly all of it changes with every step. The time of the checkpoint replaces an equal ts.
+    versions: isTimestamp(ts) ? others : versions,
     ...(metadata === undefined ? {} : { metadata }),
   };
   return {
@@ -73,21 +69,21 @@ export function toSnapshot(versions: Versions, channels: ReadonlyMap<string, Jso
   } as unknown as Snapshot;
 }
 
-/** The time of a checkpoint in Cairn, if LangGraph's is one. */
-export function timestampOf({ ts }: Versions): number | undefined {
+/** The time of a checkpoint in Cairn; undefined if `ts` is not a time. */
+export function timestampOf(ts: string): number | undefined {
   const timestamp = Date.parse(ts);
   return timestamp >= 0 ? timestamp : undefined;
 }
 
-function isWritten(ts: string): boolean {
-  const timestamp = Date.parse(ts);
-  return timestamp >= 0 && new Date(timestamp).toISOString() === ts;
+function isTimestamp(ts: string): boolean {
+  const timestamp = timestampOf(ts);
+  return timestamp !== undefined && new Date(timestamp).toISOString() === ts;
 }
 
-/** Also of a snapshot that somebody else made: it has no channels then. */
+/** The image of any checkpoint; one that LangGraph did not create has no channels. */
 export function imageOf({ id, labels, parent, snapshot, timestamp }: CairnCheckpoint): Image {
   const { channel_values, versions, metadata } = snapshot.context.variables;
-  const { v, ts, channel_versions, versions_seen } = isRecord(versions) ? versions : {};
+  const { v, ts, channel_versions, versions_seen } = isObject(versions) ? versions : {};
   return {
     checkpoint_id: id,
     parent_id: parent?.checkpoint_id ?? null,
@@ -97,7 +93,7 @@ export function imageOf({ id, labels, parent, snapshot, timestamp }: CairnCheckp
       channel_versions: (channel_versions ?? {}) as Versions['channel_versions'],
       versions_seen: (versions_seen ?? {}) as Versions['versions_seen'],
     },
-    channels: new Map(Object.entries(isRecord(channel_values) ? channel_values : {})),
+    channels: new Map(Object.entries(isObject(channel_values) ? channel_values : {})),
     metadata: metadata ?? labels ?? {},
   };
 }

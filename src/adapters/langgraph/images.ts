@@ -1,10 +1,10 @@
-/** The last states of each thread that were stored or loaded: as JSON, to compare with and to inherit from. */
+/** A cache of the last states of each thread as JSON: the next state is compared with them and inherits from them. */
 import type { Json } from '../../kernel/contract.js';
 import { sizeOf } from './codec.js';
 
-/** A checkpoint of LangGraph as Cairn has it. */
+/** A checkpoint of LangGraph as it is stored. */
 export interface Image {
-  /** Cairn's, as that of the parent. */
+  /** An id of Cairn, like `parent_id`. */
   readonly checkpoint_id: string;
   readonly parent_id: string | null;
   readonly versions: Versions;
@@ -12,10 +12,10 @@ export interface Image {
   readonly metadata: Json;
 }
 
-interface Thread {
-  /** The newest first. They share what they have in common. */
+interface ThreadImages {
+  /** Newest first. They share unchanged parts. */
   readonly images: readonly Image[];
-  /** More or less, and rather too much: it is counted anew before anything is given up for it. */
+  /** An upper estimate: counted again before anything is evicted. */
   bytes: number;
 }
 
@@ -23,13 +23,13 @@ const MAX_THREADS = 100;
 const MAX_IMAGES = 4;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-export interface ImageLimits {
+interface ImageLimits {
   readonly threads?: number;
   readonly bytes?: number;
 }
 
 export class Images {
-  readonly #threads = new Map<string, Thread>();
+  readonly #threads = new Map<string, ThreadImages>();
   readonly #maxThreads: number;
   readonly #maxBytes: number;
   #bytes = 0;
@@ -43,19 +43,19 @@ export class Images {
     return this.#threads.get(thread)?.images ?? [];
   }
 
-  /** `more` is what this image has that the others do not have. */
-  keep(thread: string, image: Image, more: number): void {
+  /** `bytes` is the size of the parts that the other images do not have. */
+  keep(thread: string, image: Image, bytes: number): void {
     const before = this.#threads.get(thread);
     const others = (before?.images ?? []).filter(({ checkpoint_id }) => checkpoint_id !== image.checkpoint_id);
-    // Taken out and put back, a thread is the last to go.
+    // Moves the thread to the end: the first one is evicted first.
     this.#threads.delete(thread);
     this.#threads.set(thread, {
       images: [image, ...others.slice(0, MAX_IMAGES - 1)],
-      bytes: (before?.bytes ?? 0) + more,
+      bytes: (before?.bytes ?? 0) + bytes,
     });
-    this.#bytes += more;
+    this.#bytes += bytes;
     if (this.#bytes > this.#maxBytes) this.#count();
-    // Below the limit by a good part, so that it is not counted again at once.
+    // Well below the limit, so that the next state does not count everything again.
     const enough = this.#bytes > this.#maxBytes ? this.#maxBytes * 0.75 : this.#maxBytes;
     for (const oldest of this.#threads.keys()) {
       if (this.#threads.size <= this.#maxThreads && this.#bytes <= enough) break;
@@ -80,7 +80,7 @@ export class Images {
   }
 }
 
-/** Of a channel and, in a list, of its elements: those are what images share. */
+/** The size of a channel without parts that were seen: images share channels and elements of lists. */
 function sizeOfNew(json: Json, seen: Set<Json>): number {
   if (typeof json !== 'object' || json === null) return sizeOf(json);
   if (seen.has(json)) return 0;
@@ -95,7 +95,7 @@ function sizeOfNew(json: Json, seen: Set<Json>): number {
   return size;
 }
 
-/** What a checkpoint has besides its channels. */
+/** The members of a checkpoint besides its channels. */
 export interface Versions {
   readonly v: number;
   readonly ts: string;

@@ -1,4 +1,4 @@
-/** Reads LangGraph's checkpoints back: one, the latest, or many. */
+/** Reads checkpoints for LangGraph: one, the latest, or a list. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   type CheckpointMetadata,
@@ -13,40 +13,40 @@ import type { Json, JsonObject } from '../../kernel/contract.js';
 import { type Codec, setMember, sizeOf } from './codec.js';
 import { decode, decodeAll } from './decode.js';
 import { imageOf, isLabel } from './form.js';
-import { codeOf, configOf, fromCheckpointId, type Place, placeKey, toCheckpointId } from './ids.js';
+import { codeOf, configOf, fromCheckpointId, type Thread, threadKey, toCheckpointId, unless } from './ids.js';
 import type { ChannelVersion, Image, Images } from './images.js';
 import type { Threads } from './threads.js';
 
-export interface ListWhere {
+interface ListFilter {
   readonly thread_id: string | undefined;
   readonly namespace: string | undefined;
   readonly checkpoint_id: string | undefined;
   readonly before: string | undefined;
 }
 
-type Read = readonly [Image, readonly PendingWrite[]];
+type ImageAndWrites = readonly [Image, readonly PendingWrite[]];
 
 const PAGE = 100;
-/** How many checkpoints of a list are read at a time. */
 const AHEAD = 8;
 const MAX_OWN_IDS = 10_000;
-/** Up to version 3, sends were kept as writes of the parent. */
+/** Up to version 3, sends were stored as writes of the parent. */
 const SENDS_IN_CHANNEL = 4;
 
+export interface SaverParts {
+  readonly cairn: Api;
+  readonly codec: Codec;
+  readonly threads: Threads;
+  readonly images: Images;
+}
+
 export class Reader {
-  readonly #cairn: Api;
-  readonly #codec: Codec;
-  readonly #threads: Threads;
-  readonly #images: Images;
+  readonly #parts: SaverParts;
   readonly #firstVersion: () => ChannelVersion;
-  /** Checkpoints that Cairn made itself (branches), which have no id of LangGraph's. */
+  /** Checkpoints that Cairn created (branches), which have no id of LangGraph. */
   readonly #ownIds = new Set<string>();
 
-  constructor(cairn: Api, codec: Codec, threads: Threads, images: Images, firstVersion: () => ChannelVersion) {
-    this.#cairn = cairn;
-    this.#codec = codec;
-    this.#threads = threads;
-    this.#images = images;
+  constructor(parts: SaverParts, firstVersion: () => ChannelVersion) {
+    this.#parts = parts;
     this.#firstVersion = firstVersion;
   }
 
@@ -54,25 +54,25 @@ export class Reader {
     return this.#ownIds.has(id) ? id : toCheckpointId(id, execution_id);
   }
 
-  async tuple(place: Place, id: string, options: { readonly retain: boolean }): Promise<CheckpointTuple | undefined> {
+  async tuple(thread: Thread, id: string, retain: boolean): Promise<CheckpointTuple | undefined> {
     for (let attempt = 1; ; attempt++) {
-      const execution_id = await this.#threads.find(place);
+      const execution_id = await this.#parts.threads.find(thread);
       if (execution_id === undefined) return undefined;
       try {
         const [image, writes] = await (id === '' ? this.#latest(execution_id) : this.#one(id, execution_id));
-        return await this.#tupleOf(place, execution_id, image, writes, options);
+        return await this.#tupleOf(thread, execution_id, image, writes, retain);
       } catch (error) {
         if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
         if (codeOf(error) !== 'EXECUTION_NOT_FOUND' || attempt > 1) throw error;
-        // The thread was deleted elsewhere since, and may have begun anew.
-        this.#threads.forget(place);
-        this.#images.forget(placeKey(place));
+        // Another process deleted the thread; it may have been created again.
+        this.#parts.threads.forget(thread);
+        this.#parts.images.forget(threadKey(thread));
       }
     }
   }
 
   async *list(
-    where: ListWhere,
+    where: ListFilter,
     filter: Readonly<Record<string, unknown>>,
     limit: number,
   ): AsyncGenerator<CheckpointTuple> {
@@ -81,23 +81,21 @@ export class Reader {
     let left = limit;
     let cursor: string | null | undefined;
     while (left > 0 && cursor !== null) {
-      const page = await this.#cairn.checkpoints.list({
-        ...(where.thread_id === undefined ? {} : { thread_id: where.thread_id }),
-        ...(where.namespace === undefined ? {} : { namespace: where.namespace }),
-        ...(before_id === undefined ? {} : { before_id }),
-        ...(Object.keys(labels).length === 0 ? {} : { labels }),
-        ...(cursor ? { cursor } : {}),
+      const page = await this.#parts.cairn.checkpoints.list({
+        thread_id: where.thread_id,
+        namespace: where.namespace,
+        before_id,
+        labels: Object.keys(labels).length === 0 ? undefined : labels,
+        cursor,
         order: 'desc',
         limit: Math.min(PAGE, left),
       });
       const last = page.checkpoints.at(-1)?.id ?? '';
       cursor = where.checkpoint_id !== undefined && last < where.checkpoint_id ? null : page.next_cursor;
       for (let i = 0; i < page.checkpoints.length && left > 0; i += AHEAD) {
-        const some = page.checkpoints
-          .slice(i, i + AHEAD)
-          .filter(({ id, execution_id }) =>
-            [undefined, fromCheckpointId(id, execution_id)].includes(where.checkpoint_id),
-          );
+        const isListed = ({ id, execution_id }: { id: string; execution_id: string }) =>
+          [undefined, fromCheckpointId(id, execution_id)].includes(where.checkpoint_id);
+        const some = page.checkpoints.slice(i, i + AHEAD).filter(isListed);
         for (const tuple of await Promise.all(some.map((one) => this.#listed(one)))) {
           if (tuple === undefined || left <= 0 || !hasMembers(tuple.metadata, others)) continue;
           left--;
@@ -107,59 +105,46 @@ export class Reader {
     }
   }
 
-  /** The state of a checkpoint, to inherit from; undefined if there is no such checkpoint. */
+  /** The state of a checkpoint, to inherit from; undefined if it does not exist. */
   async image(id: string, execution_id: string): Promise<Image | undefined> {
-    try {
-      return imageOf(await this.#get(id, execution_id));
-    } catch (error) {
-      if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
-      throw error;
-    }
+    const checkpoint = await unless(['CHECKPOINT_NOT_FOUND'], this.#get(id, execution_id));
+    return checkpoint && imageOf(checkpoint);
   }
 
   async #listed(summary: { id: string; execution_id: string }): Promise<CheckpointTuple | undefined> {
-    const place = await this.#threads.placeOf(summary.execution_id);
-    if (place === undefined) return undefined;
-    try {
-      const [checkpoint, writes] = await both(
-        this.#cairn.checkpoints.get({ checkpoint_id: summary.id }),
-        this.#writes(summary.id),
-      );
-      return await this.#tupleOf(place, summary.execution_id, imageOf(checkpoint), writes, { retain: false });
-    } catch (error) {
-      // Pruned or deleted since the page was read.
-      if (codeOf(error) === 'CHECKPOINT_NOT_FOUND') return undefined;
-      throw error;
-    }
+    const thread = await this.#parts.threads.threadOf(summary.execution_id);
+    if (thread === undefined) return undefined;
+    // Undefined if it was pruned or deleted since the page was read.
+    const read = await unless(['CHECKPOINT_NOT_FOUND'], this.#withWrites(summary.id));
+    return read && this.#tupleOf(thread, summary.execution_id, ...read, false);
   }
 
-  async #one(id: string, execution_id: string): Promise<Read> {
-    const checkpoint_id = this.checkpointId(id, execution_id);
-    try {
-      const [checkpoint, writes] = await both(
-        this.#cairn.checkpoints.get({ checkpoint_id }),
-        this.#writes(checkpoint_id),
-      );
-      return [imageOf(checkpoint), writes];
-    } catch (error) {
-      if (codeOf(error) !== 'CHECKPOINT_NOT_FOUND') throw error;
-    }
+  async #one(id: string, execution_id: string): Promise<ImageAndWrites> {
+    const read = await unless(['CHECKPOINT_NOT_FOUND'], this.#withWrites(this.checkpointId(id, execution_id)));
+    if (read) return read;
     const checkpoint = await this.#get(id, execution_id);
     return [imageOf(checkpoint), await this.#writes(checkpoint.id)];
   }
 
-  async #latest(execution_id: string): Promise<Read> {
-    const checkpoint = await this.#cairn.checkpoints.latest({ execution_id });
+  /** Reads both at once. If both fail, the error is that of the checkpoint. */
+  async #withWrites(checkpoint_id: string): Promise<ImageAndWrites> {
+    const writes = this.#writes(checkpoint_id);
+    writes.catch(() => undefined);
+    return [imageOf(await this.#parts.cairn.checkpoints.get({ checkpoint_id })), await writes];
+  }
+
+  async #latest(execution_id: string): Promise<ImageAndWrites> {
+    const checkpoint = await this.#parts.cairn.checkpoints.latest({ execution_id });
     return [imageOf(checkpoint), await this.#writes(checkpoint.id)];
   }
 
   async #get(id: string, execution_id: string): Promise<CairnCheckpoint> {
     const checkpoint_id = this.checkpointId(id, execution_id);
     try {
-      return await this.#cairn.checkpoints.get({ checkpoint_id });
+      return await this.#parts.cairn.checkpoints.get({ checkpoint_id });
     } catch (error) {
       if (codeOf(error) !== 'CHECKPOINT_NOT_FOUND' || checkpoint_id === id) throw error;
-      const checkpoint = await this.#cairn.checkpoints.get({ checkpoint_id: id });
+      const checkpoint = await this.#parts.cairn.checkpoints.get({ checkpoint_id: id });
       if (checkpoint.execution_id !== execution_id) throw error;
       this.#nameOf(id, execution_id);
       return checkpoint;
@@ -167,22 +152,22 @@ export class Reader {
   }
 
   async #writes(checkpoint_id: string): Promise<PendingWrite[]> {
-    return (await this.#cairn.checkpoints.writes({ checkpoint_id })).writes;
+    return (await this.#parts.cairn.checkpoints.writes({ checkpoint_id })).writes;
   }
 
   async #tupleOf(
-    place: Place,
+    thread: Thread,
     execution_id: string,
     image: Image,
     writes: readonly PendingWrite[],
-    { retain }: { readonly retain: boolean },
+    retain: boolean,
   ): Promise<CheckpointTuple> {
-    if (retain) this.#keep(place, image);
+    if (retain) this.#keep(thread, image);
     const { v, ts, versions_seen } = image.versions;
     const channel_versions = { ...image.versions.channel_versions };
     const [channel_values, metadata, pendingWrites, sends] = await Promise.all([
-      decodeAll(this.#codec, image.channels, { retain }),
-      decode(this.#codec, image.metadata),
+      decodeAll(this.#parts.codec, image.channels, retain),
+      decode(this.#parts.codec, image.metadata),
       this.#pendingWrites(writes),
       v < SENDS_IN_CHANNEL && image.parent_id !== null ? this.#pendingSends(image.parent_id) : undefined,
     ]);
@@ -193,7 +178,7 @@ export class Reader {
     }
     const id = this.#nameOf(image.checkpoint_id, execution_id);
     return {
-      config: configOf(place, id),
+      config: configOf(thread, id),
       checkpoint: {
         v,
         id,
@@ -203,41 +188,30 @@ export class Reader {
         versions_seen: structuredClone(versions_seen) as Record<string, Record<string, ChannelVersion>>,
       },
       metadata: metadata as CheckpointMetadata,
-      ...(image.parent_id === null
-        ? {}
-        : { parentConfig: configOf(place, this.#nameOf(image.parent_id, execution_id)) }),
+      ...(image.parent_id && { parentConfig: configOf(thread, this.#nameOf(image.parent_id, execution_id)) }),
       pendingWrites,
     };
   }
 
   async #pendingWrites(writes: readonly PendingWrite[]): Promise<CheckpointPendingWrite[]> {
-    return Promise.all(
-      writes.map(
-        async ({ task_id, channel, value }): Promise<CheckpointPendingWrite> => [
-          task_id,
-          channel,
-          await decode(this.#codec, value),
-        ],
-      ),
-    );
+    const values = await Promise.all(writes.map(({ value }) => decode(this.#parts.codec, value)));
+    return writes.map(({ task_id, channel }, i) => [task_id, channel, values[i]]);
   }
 
   async #pendingSends(parent_id: string): Promise<unknown[]> {
-    const writes = await this.#writes(parent_id);
-    return Promise.all(
-      writes.filter(({ channel }) => channel === TASKS).map(({ value }) => decode(this.#codec, value)),
-    );
+    const sends = (await this.#writes(parent_id)).filter(({ channel }) => channel === TASKS);
+    return Promise.all(sends.map(({ value }) => decode(this.#parts.codec, value)));
   }
 
-  #keep(place: Place, image: Image): void {
-    const key = placeKey(place);
-    const isKnown = this.#images.of(key).includes(image);
+  #keep(thread: Thread, image: Image): void {
+    const key = threadKey(thread);
+    const isKnown = this.#parts.images.of(key).includes(image);
     let bytes = 0;
     if (!isKnown) for (const json of image.channels.values()) bytes += sizeOf(json);
-    this.#images.keep(key, image, bytes);
+    this.#parts.images.keep(key, image, bytes);
   }
 
-  /** Also learns it, if it is one of Cairn's own. */
+  /** The id in LangGraph; remembers an id that Cairn created. */
   #nameOf(checkpoint_id: string, execution_id: string): string {
     const name = fromCheckpointId(checkpoint_id, execution_id);
     if (name === checkpoint_id) {
@@ -247,15 +221,15 @@ export class Reader {
     return name;
   }
 
-  /** What of a filter can be asked for, and what has to be looked at in the metadata itself. */
+  /** Splits a filter into labels, which the store filters by, and other members, which are checked here. */
   async #labelsOf(
     filter: Readonly<Record<string, unknown>>,
   ): Promise<{ labels: JsonObject; others: Readonly<Record<string, unknown>> }> {
-    const { transparent } = this.#codec;
+    const { transparent } = this.#parts.codec;
     const labels: JsonObject = {};
     const others: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(filter)) {
-      const json = transparent ? await this.#codec.dump(value) : (value as Json);
+      const json = transparent ? await this.#parts.codec.dump(value) : (value as Json);
       const known = value !== undefined && json !== undefined && isLabel(key, json, transparent);
       setMember(known ? labels : others, key, known ? json : value);
     }
@@ -266,10 +240,4 @@ export class Reader {
 function hasMembers(metadata: CheckpointMetadata | undefined, members: Readonly<Record<string, unknown>>): boolean {
   const own = (metadata ?? {}) as Readonly<Record<string, unknown>>;
   return Object.entries(members).every(([key, value]) => isDeepStrictEqual(own[key], value));
-}
-
-/** Both at once. If both fail, the first says why. */
-async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
-  second.catch(() => undefined);
-  return [await first, await second];
 }

@@ -1,4 +1,4 @@
-/** CairnStore: LangGraph's memory across threads, on the notes of Cairn. */
+/** CairnStore: LangGraph's memory across threads on the notes of Cairn. */
 import {
   BaseStore,
   type GetOperation,
@@ -14,7 +14,7 @@ import type { Api } from '../../api/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import type { Note } from '../../memory/contract.js';
 import { MAX_QUERY } from '../../recall/contract.js';
-import { codeOf } from './ids.js';
+import { codeOf, unless } from './ids.js';
 import {
   checkNamespace,
   commonStart,
@@ -32,25 +32,24 @@ import {
 
 const PAGE = 500;
 const AT_ONCE = 64;
-const MAX_REMEMBERED = 10_000;
+const NOT_FOUND = ['NOTE_NOT_FOUND'] as const;
+const MAX_CACHED = 10_000;
 
 export interface CairnStoreOptions {
-  /** The agent that the notes are of. */
+  /** The agent of the notes. */
   readonly agent_id?: string;
 }
 
 /**
- * One note for each item, of the type `langgraph.item`: putting it again makes a new version, so what it was before
- * can still be read by `notes.history` and `as_of`. Values are JSON objects; their members come back in sorted order.
+ * Stores each item as a note of the type `langgraph.item`. A put creates a new version; earlier ones can be read with
+ * `notes.history` and `as_of`. Values are JSON objects, returned with sorted members.
  *
- * A search reads all items under its namespace and filters them here. With a `query`, those of them that Cairn's own search
- * finds come first, the best first, with a score; the others follow in the order in which they were made. `index` is taken and
- * not used: all of a value is indexed.
+ * A search reads all items under its namespace and filters them here. With a `query`, items that Cairn's search finds come
+ * first, with a score; the others follow in order of creation. `index` has no effect: all of a value is indexed.
  */
 export class CairnStore extends BaseStore {
   readonly #cairn: Api;
   readonly #agent_id: string | undefined;
-  /** The notes of items that were seen, by their names. */
   readonly #known = new Map<string, string>();
 
   constructor(cairn: Api, options: CairnStoreOptions = {}) {
@@ -59,7 +58,7 @@ export class CairnStore extends BaseStore {
     this.#agent_id = options.agent_id;
   }
 
-  /** Reads see what was there before the batch. Of several puts to one item the last counts. */
+  /** Reads see the state before the batch. The last of several puts to one item counts. */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const puts = new Map<string, PutOperation>();
     for (const operation of operations)
@@ -81,22 +80,18 @@ export class CairnStore extends BaseStore {
     return results as OperationResults<Op>;
   }
 
-  /** Where a store is part of what is printed or serialised, its database is not. */
+  /** Keeps the database out of printed or serialized objects. */
   toJSON(): string {
     return '[CairnStore]';
   }
 
   async #get(name: GetOperation): Promise<Item | null> {
     const note_id = this.#known.get(keyOf(name));
-    if (note_id !== undefined) {
-      try {
-        return itemOf(await this.#cairn.notes.get({ note_id }), name);
-      } catch (error) {
-        if (codeOf(error) !== 'NOTE_NOT_FOUND') throw error;
-        this.#known.delete(keyOf(name));
-      }
+    let note = note_id === undefined ? undefined : await unless(NOT_FOUND, this.#cairn.notes.get({ note_id }));
+    if (!note) {
+      this.#known.delete(keyOf(name));
+      note = await this.#find(name);
     }
-    const note = await this.#find(name);
     return note ? itemOf(note, name) : null;
   }
 
@@ -114,7 +109,7 @@ export class CairnStore extends BaseStore {
     return found.slice(offset, offset + limit);
   }
 
-  /** Gives those that answer a query best their scores, until so many have one. */
+  /** Adds scores to the items that match a query best, until `enough` have one. */
   async #score(
     query: string,
     namespace: readonly string[],
@@ -130,7 +125,7 @@ export class CairnStore extends BaseStore {
         query: query.slice(0, MAX_QUERY),
         filters: title === '' ? [isItem] : [isItem, isUnderIt],
         limit: Math.min(100, Math.max(10, enough)),
-        ...(cursor ? { cursor } : {}),
+        cursor,
       });
       for (const { id, score } of page.results) {
         const item = items.get(id);
@@ -155,11 +150,8 @@ export class CairnStore extends BaseStore {
   }
 
   async #change(put: PutOperation): Promise<void> {
-    if (put.value === null) {
-      await this.#delete(put);
-      return;
-    }
-    // As JSON has it: what is undefined is left out, a date is its text.
+    if (put.value === null) return this.#delete(put);
+    // Through JSON: drops undefined members and turns dates into text.
     const content = JSON.parse(JSON.stringify(put.value)) as JsonObject;
     const known = this.#known.get(keyOf(put));
     if (known !== undefined && (await this.#update(known, content))) return;
@@ -168,7 +160,7 @@ export class CairnStore extends BaseStore {
       try {
         const { version } = await this.#create(note_id, put, content);
         this.#remember(put, note_id);
-        // What was created with this very content, and changed since, is given back as it is.
+        // A note that was created with this content and changed since is answered as it is now.
         if (version === 1 || (await this.#update(note_id, content))) return;
       } catch (error) {
         if (codeOf(error) === 'ENTITY_GONE') {
@@ -190,19 +182,12 @@ export class CairnStore extends BaseStore {
       title: titleOf({ namespace, key }),
       content,
       metadata: { namespace: [...namespace], key },
-      ...(this.#agent_id === undefined ? {} : { agent_id: this.#agent_id }),
+      agent_id: this.#agent_id,
     });
   }
 
-  /** False if there is no such note, or no longer. */
   async #update(note_id: string, content: JsonObject): Promise<boolean> {
-    try {
-      await this.#cairn.notes.update({ note_id, content });
-      return true;
-    } catch (error) {
-      if (codeOf(error) === 'NOTE_NOT_FOUND') return false;
-      throw error;
-    }
+    return (await unless(NOT_FOUND, this.#cairn.notes.update({ note_id, content }))) !== undefined;
   }
 
   async #delete(name: ItemName): Promise<void> {
@@ -213,13 +198,13 @@ export class CairnStore extends BaseStore {
       await this.#cairn.notes.delete({ note_id });
     } catch (error) {
       if (codeOf(error) !== 'NOTE_NOT_FOUND') throw error;
-      // It was deleted elsewhere, and may be back as another note.
+      // Another process deleted it; it may have been created again as another note.
       const again = await this.#find(name);
       if (again && again.note_id !== note_id) await this.#delete(name);
     }
   }
 
-  /** Of an item that was deleted before: its last note, which may be there or gone. Found in few steps. */
+  /** The last generation of an item that was deleted before, found by exponential and binary search. */
   async #lastGeneration(name: ItemName): Promise<number> {
     let last = 0;
     let step = 1;
@@ -233,13 +218,7 @@ export class CairnStore extends BaseStore {
   }
 
   async #wasUsed(note_id: string): Promise<boolean> {
-    try {
-      await this.#cairn.notes.history({ note_id, limit: 1 });
-      return true;
-    } catch (error) {
-      if (codeOf(error) === 'NOTE_NOT_FOUND') return false;
-      throw error;
-    }
+    return (await unless(NOT_FOUND, this.#cairn.notes.history({ note_id, limit: 1 }))) !== undefined;
   }
 
   async #find(name: ItemName): Promise<Note | undefined> {
@@ -262,8 +241,8 @@ export class CairnStore extends BaseStore {
       const page = await this.#cairn.notes.list({
         note_type: ITEM_TYPE,
         limit: PAGE,
-        ...(title === '' ? {} : { title }),
-        ...(cursor ? { cursor } : {}),
+        title: title || undefined,
+        cursor,
       });
       for (const note of page.notes) {
         const name = nameIn(note);
@@ -274,8 +253,8 @@ export class CairnStore extends BaseStore {
   }
 
   #remember(name: ItemName, note_id: string): void {
-    // What is remembered can be found again, so it may all go at once.
-    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
+    // A full cache is emptied: its entries can be found again.
+    if (this.#known.size >= MAX_CACHED) this.#known.clear();
     this.#known.set(keyOf(name), note_id);
   }
 }

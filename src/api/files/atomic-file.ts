@@ -1,9 +1,9 @@
-/** Files that are there whole or not at all, and for their owner alone. */
+/** Atomic writes of files that only their owner can read. */
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Written beside its place, flushed, then renamed: whoever reads sees the old file or the new one, also after a crash. */
+/** Writes a temporary file, flushes and renames it: a reader sees the old file or the new one, even after a crash. */
 export async function writeAtomically(path: string, text: string): Promise<void> {
   const directory = dirname(path);
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -16,7 +16,7 @@ export async function writeAtomically(path: string, text: string): Promise<void>
     } finally {
       await file.close();
     }
-    // A file that is replaced keeps the mode that somebody gave it.
+    // A replaced file keeps its mode.
     const before = await stat(path).catch(() => undefined);
     if (before) await chmod(temporary, before.mode & 0o777);
     await rename(temporary, path);
@@ -27,7 +27,7 @@ export async function writeAtomically(path: string, text: string): Promise<void>
   await flushDirectory(directory);
 }
 
-/** The rename itself is to last. Windows cannot open a directory, and needs no such thing. */
+/** Makes the rename durable. Windows cannot open a directory and does not need it. */
 async function flushDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(directory, 'r');

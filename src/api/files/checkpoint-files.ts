@@ -1,4 +1,4 @@
-/** Checkpoints and whole executions as files: out of a store and into one, in process or through a server. */
+/** Export and import of checkpoints and executions as files, for a local store or a server. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BUNDLE_FORMAT, type Checkpoint, type Execution } from '../../checkpoints/contract.js';
@@ -10,9 +10,9 @@ import { writeAtomically } from './atomic-file.js';
 import { fileNameFor } from './file-names.js';
 
 export interface ExportOptions {
-  /** `checkpoints` unless given; made if there is none. */
+  /** Created if missing; default: `checkpoints`. */
   readonly directory?: string;
-  /** With what changed since its parent. */
+  /** Include the changes since its parent. */
   readonly diff?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface ExportedFile {
   readonly bytes: number;
 }
 
-/** Writes `<directory>/<id>.json`, whole or not at all. The same checkpoint always gives the same bytes. */
+/** Writes `<directory>/<id>.json` atomically. The same checkpoint always gives the same bytes. */
 export async function exportCheckpoint(
   cairn: Pick<Api, 'checkpoints'>,
   checkpoint_id: string,
@@ -32,24 +32,24 @@ export async function exportCheckpoint(
 }
 
 export interface ImportedCheckpoints {
-  /** Ids, in the order in which they were taken in. */
+  /** Ids, in the order of import. */
   readonly imported: readonly string[];
   readonly present: readonly string[];
 }
 
 export interface ImportOptions {
-  /** Called after each checkpoint, and while files are checked before that. */
+  /** Called after each file that is checked, and after each checkpoint that is imported. */
   readonly progress?: (step: { doing: 'check' | 'import'; done: number; total: number }) => void;
 }
 
-interface Found extends Descendant {
+interface CheckpointFile extends Descendant {
   readonly file: string;
   readonly execution_id: string;
 }
 
 /**
- * Takes in one file, or all `.json` files of a directory, of any supported version. All are checked before the first is
- * written, and read again to be written, so that only one of them is in memory. Importing again changes nothing.
+ * Imports one file, or all `.json` files of a directory, of any supported version. Checks all before it writes the first,
+ * and reads each again to write it, so that only one is in memory. Importing again changes nothing.
  */
 export async function importCheckpoints(
   cairn: Pick<Api, 'checkpoints' | 'executions'>,
@@ -57,7 +57,7 @@ export async function importCheckpoints(
   { progress }: ImportOptions = {},
 ): Promise<ImportedCheckpoints> {
   const files = await filesAt(path);
-  const found = new Map<string, Found>();
+  const found = new Map<string, CheckpointFile>();
   for (const [i, file] of files.entries()) {
     const checkpoint = checkpointOf(file, await readJson(file));
     const twin = found.get(checkpoint.id);
@@ -77,19 +77,18 @@ export async function importCheckpoints(
   const present: string[] = [];
   for (const [i, { id, file }] of ordered.entries()) {
     const checkpoint = checkpointOf(file, await readJson(file));
-    // What is there already is sent as well: the store says whether it is the same.
-    await inFile(file, () => cairn.checkpoints.import({ checkpoint: checkpoint as unknown as JsonObject })).catch(
-      (error) => {
-        throw withDone(error, imported);
-      },
-    );
+    // Existing checkpoints are sent as well: the store checks whether they are the same.
+    try {
+      await cairn.checkpoints.import({ checkpoint: checkpoint as unknown as JsonObject });
+    } catch (error) {
+      throw withImported(named(file, error), imported);
+    }
     (known.has(id) ? present : imported).push(id);
     progress?.({ doing: 'import', done: i + 1, total: ordered.length });
   }
   return { imported, present };
 }
 
-/** Writes a whole execution with all its branches into one file. */
 export async function exportExecution(
   cairn: Pick<Api, 'executions'>,
   execution_id: string,
@@ -99,14 +98,15 @@ export async function exportExecution(
   return { ...(await written(file, bundleText(bundle))), checkpoints: bundle.checkpoints.length };
 }
 
-/** The text of such a file. */
 export const executionText = async (cairn: Pick<Api, 'executions'>, execution_id: string): Promise<string> =>
   bundleText(await cairn.executions.export({ execution_id }));
 
-/** Takes in what `exportExecution` wrote, as a whole or not at all. */
+/** Imports a file of `exportExecution`, atomically. */
 export async function importExecution(cairn: Pick<Api, 'executions'>, file: string): Promise<Execution> {
-  const bundle = await readJson(file);
-  return inFile(file, () => cairn.executions.import({ bundle: bundle as JsonObject }));
+  const bundle = (await readJson(file)) as JsonObject;
+  return cairn.executions.import({ bundle }).catch((error: unknown) => {
+    throw named(file, error);
+  });
 }
 
 async function written(path: string, text: string): Promise<ExportedFile> {
@@ -115,8 +115,8 @@ async function written(path: string, text: string): Promise<ExportedFile> {
 }
 
 async function filesAt(path: string): Promise<string[]> {
-  const there = await orMissing(path, () => stat(path));
-  if (!there.isDirectory()) return [path];
+  const found = await stat(path).catch(refuseMissing(path));
+  if (!found.isDirectory()) return [path];
   const names = await readdir(path);
   return names
     .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
@@ -124,19 +124,15 @@ async function filesAt(path: string): Promise<string[]> {
     .map((name) => join(path, name));
 }
 
-async function orMissing<T>(path: string, look: () => Promise<T>): Promise<T> {
-  try {
-    return await look();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw invalid(`there is no file or directory ${path}`);
-  }
-}
+/** Rethrows an error of the file system; a missing file by name. */
+const refuseMissing = (path: string) => (error: NodeJS.ErrnoException) => {
+  throw error.code === 'ENOENT' ? invalid(`there is no file or directory ${path}`) : error;
+};
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 async function readJson(file: string): Promise<unknown> {
-  const bytes = await orMissing(file, () => readFile(file));
+  const bytes = await readFile(file).catch(refuseMissing(file));
   try {
     return JSON.parse(utf8.decode(bytes));
   } catch (error) {
@@ -145,9 +141,8 @@ async function readJson(file: string): Promise<unknown> {
 }
 
 function checkpointOf(file: string, value: unknown): Checkpoint {
-  if ((value as { format?: unknown } | null)?.format === BUNDLE_FORMAT) {
-    throw invalid(`${file} is a whole execution, not a checkpoint: import it as one (cairn executions import)`);
-  }
+  if ((value as { format?: unknown } | null)?.format === BUNDLE_FORMAT)
+    throw invalid(`${file} is an execution, not a checkpoint: import it with \`cairn executions import\``);
   try {
     return readCheckpoint(value);
   } catch (error) {
@@ -155,27 +150,18 @@ function checkpointOf(file: string, value: unknown): Checkpoint {
   }
 }
 
-async function inFile<T>(file: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw named(file, error);
-  }
-}
-
-/** The same refusal, with the file that it is about. */
 function named(file: string, error: unknown): unknown {
   if (!(error instanceof CairnError)) return error;
   return new CairnError(error.code, `${file}: ${error.message}`, { ...error.details, file }, error);
 }
 
-function withDone(error: unknown, imported: readonly string[]): unknown {
+function withImported(error: unknown, imported: readonly string[]): unknown {
   if (!(error instanceof CairnError) || imported.length === 0) return error;
   const before = `${imported.length} ${imported.length === 1 ? 'was' : 'were'} imported before it`;
   return new CairnError(error.code, `${error.message} (${before})`, { ...error.details, imported }, error);
 }
 
-/** Of each execution, which checkpoints there are already. */
+/** Ids of the checkpoints that executions already have. */
 async function knownIds(cairn: Pick<Api, 'executions'>, executions: Set<string>): Promise<Set<string>> {
   const known = new Set<string>();
   for (const execution_id of executions) {

@@ -29,23 +29,15 @@ export class WorkerTurn {
   readonly signal: AbortSignal;
   /** The Api with every call made in this agent_turn: as its agent, and refused if the turn is lost. */
   readonly api: Api;
-  readonly #format: PromptFormat;
-  readonly #lease_ms: number;
+  readonly #settings: WorkerSettings;
   #dispatched = 0;
 
-  private constructor(
-    agent_turn: AgentTurn,
-    prompt: Hydrated,
-    signal: AbortSignal,
-    api: Api,
-    settings: WorkerSettings,
-  ) {
-    this.agent_turn = agent_turn;
-    this.prompt = prompt;
-    this.signal = signal;
-    this.api = api;
-    this.#format = settings.format;
-    this.#lease_ms = settings.lease_ms;
+  private constructor(turn: Pick<WorkerTurn, 'agent_turn' | 'prompt' | 'signal' | 'api'>, settings: WorkerSettings) {
+    this.agent_turn = turn.agent_turn;
+    this.prompt = turn.prompt;
+    this.signal = turn.signal;
+    this.api = turn.api;
+    this.#settings = settings;
   }
 
   /** Hydrates the prompt. `signal` aborts when the turn is lost or the worker stops. */
@@ -65,7 +57,7 @@ export class WorkerTurn {
       retry: (run) => withRetries(retries, run),
     });
     const prompt = await api.agent_turns.hydrate({ agent_turn_id, turn_epoch, format: settings.format });
-    return new WorkerTurn(agent_turn, prompt, signal, api, settings);
+    return new WorkerTurn({ agent_turn, prompt, signal, api }, settings);
   }
 
   get #held(): Pick<AgentTurn, 'agent_turn_id' | 'turn_epoch'> {
@@ -74,7 +66,7 @@ export class WorkerTurn {
   }
 
   /** The current prompt, including appended cards. */
-  hydrate(format: PromptFormat = this.#format): Promise<Hydrated> {
+  hydrate(format: PromptFormat = this.#settings.format): Promise<Hydrated> {
     return this.api.agent_turns.hydrate({ ...this.#held, format });
   }
 
@@ -84,11 +76,11 @@ export class WorkerTurn {
 
   /** Marks the turn as waiting. It stays held and must be resumed before its end. */
   suspend(): Promise<AgentTurn> {
-    return this.api.agent_turns.suspend({ ...this.#held, lease_ms: this.#lease_ms });
+    return this.api.agent_turns.suspend({ ...this.#held, lease_ms: this.#settings.lease_ms });
   }
 
   resume(): Promise<AgentTurn> {
-    return this.api.agent_turns.resume({ ...this.#held, lease_ms: this.#lease_ms });
+    return this.api.agent_turns.resume({ ...this.#held, lease_ms: this.#settings.lease_ms });
   }
 
   /**
