@@ -1,5 +1,4 @@
 /** Executions in `cairn tree`: an execution with its checkpoints; long stretches of unremarkable ones are counted only. */
-
 import type { Api } from '../api/index.js';
 import type { Execution } from '../checkpoints/contract.js';
 import type { Out } from '../engine/contract.js';

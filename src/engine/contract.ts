@@ -9,8 +9,8 @@ export {
 } from './access/model.js';
 export { type Caller, caller, type KeyRole, keyRole } from './calls/caller.js';
 export { asPatch, clearable, inAnyCase, readLeniently, readsLike, refusesNull } from './contract/lenient-input.js';
+export { describedAs, describeMembers } from './contract/member-descriptions.js';
 export * from './contract/operation.js';
 export type { Group, In, OperationsByName, Out } from './contract/operation-types.js';
 export * from './contract/touches.js';
 export { type LifetimeClass, lifetimeClass, type Ttl, ttl } from './lifetimes/model.js';
-export { describedAs, describeMembers } from './contract/member-descriptions.js';
