@@ -1,12 +1,12 @@
 /** The Api of a caller on a store: checks role and input, then runs the use case. */
 import type { z } from 'zod';
 import { useCases as checkpoints } from '../checkpoints/index.js';
-import { useCases as coordination, guarding, namesGuards } from '../coordination/index.js';
+import { asTurnAgent, useCases as coordination, hasGuards } from '../coordination/index.js';
 import { type Access, type Caller, type KeyRole, type Operation, readInput } from '../engine/contract.js';
 import type { Call, Runtime } from '../engine/index.js';
 import { useCases as facts } from '../facts/index.js';
 import { asPermitted, useCases as identity } from '../identity/index.js';
-import { CairnError, keep } from '../kernel/index.js';
+import { CairnError, toImmutable } from '../kernel/index.js';
 import { useCases as maintenance } from '../maintenance/index.js';
 import { useCases as memory } from '../memory/index.js';
 import { useCases as recall } from '../recall/index.js';
@@ -54,16 +54,16 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       checkRole(operation, caller);
       const parsed = readInput(operation, input ?? {});
       const call = options === undefined ? plain : { ...plain, options };
-      const guarded = namesGuards(call.options);
+      const guarded = hasGuards(call.options);
       // Checks that wait give the caller time to change its input, so it is copied.
       const waits = !options?.owned && (guarded || caller.agent_id !== null);
-      return { call, guarded, parsed: waits ? (keep(parsed) as Record<string, unknown>) : parsed };
+      return { call, guarded, parsed: waits ? (toImmutable(parsed) as Record<string, unknown>) : parsed };
     };
     const run = ({ call, parsed }: CheckedCall) =>
       call.caller.agent_id === null ? useCase(call, parsed) : asAgent(operation, useCase, call, parsed);
     const guard = async (checked: CheckedCall): Promise<CheckedCall> => ({
       ...checked,
-      call: await guarding(checked.call, checked.parsed, writes),
+      call: await asTurnAgent(checked.call, checked.parsed, writes),
     });
     group[operation.verb] = operation.stream
       ? // A stream reports errors to its reader, not to the call that opens it.

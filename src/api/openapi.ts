@@ -4,10 +4,10 @@ import {
   clearsByNull,
   describedAs,
   describeMembers,
+  inputLocation,
   namesProject,
+  operationRoutes,
   pathParameters,
-  restGoesTo,
-  waysTo,
 } from '../engine/contract.js';
 import { inputSchema } from '../engine/index.js';
 import type { Json, JsonObject } from '../kernel/contract.js';
@@ -78,7 +78,7 @@ interface Schemas {
 
 function parametersOf(operation: NamedOperation, { named, answered }: Schemas): Json[] {
   const inPath = new Set(pathParameters(operation.path));
-  const inQuery = restGoesTo(operation.method) === 'query';
+  const inQuery = inputLocation(operation.method) === 'query';
   const parameters: Json[] = namesProject(operation.path) ? [project] : [];
   for (const [name, schema] of Object.entries(operation.input.shape)) {
     if (!inPath.has(name) && !inQuery) continue;
@@ -97,7 +97,7 @@ function parametersOf(operation: NamedOperation, { named, answered }: Schemas): 
 }
 
 function bodyOf(operation: NamedOperation, { named, answered }: Schemas): JsonObject | undefined {
-  if (restGoesTo(operation.method) !== 'body') return undefined;
+  if (inputLocation(operation.method) !== 'body') return undefined;
   const inPath = pathParameters(operation.path);
   const rest = operation.input.omit(Object.fromEntries(inPath.map((name) => [name, true])) as never);
   if (Object.keys(rest.shape).length === 0) return undefined;
@@ -150,7 +150,7 @@ export function* openapiSteps(
   const named: Named = {};
   for (const operation of table) {
     yield;
-    for (const [i, { method, path }] of waysTo(operation).entries()) {
+    for (const [i, { method, path }] of operationRoutes(operation).entries()) {
       const methods = (paths[path] ??= {});
       const described = describe({ ...operation, method }, { named, answered });
       methods[method.toLowerCase()] = { operationId: operationId(operation, i), ...described };

@@ -4,7 +4,6 @@ import { RetainedStates, retainedStates } from '../checkpoints/index.js';
 import { type Driver, openPostgres, openSqlite } from '../driver/index.js';
 import type { Caller } from '../engine/contract.js';
 import {
-  CallsUnderWay,
   defaultLimits,
   Erasures,
   ensureMeta,
@@ -13,6 +12,7 @@ import {
   hasTenant,
   type Limits,
   listTenants,
+  OpenCalls,
   packetJournal,
   type Runtime,
   readMeta,
@@ -23,7 +23,7 @@ import {
   Wakes,
   WrittenTenants,
 } from '../engine/index.js';
-import { anyKey, findAgent, findKeyByHash, keyHash, provideAgent } from '../identity/index.js';
+import { anyKey, ensureAgentRecord, findAgent, findKeyByHash, keyHash } from '../identity/index.js';
 import { Embedding, embedding, INDEXED_FROM, VectorIndexing, vectorIndexing } from '../index/index.js';
 import { anyId, tenantId } from '../kernel/contract.js';
 import { invalid } from '../kernel/index.js';
@@ -141,7 +141,7 @@ export class Store implements Host {
         limits,
         hub: new StreamHub(driver),
         wakes: new Wakes(driver),
-        calls: new CallsUnderWay(),
+        calls: new OpenCalls(),
         written: new WrittenTenants(),
         erasures: new Erasures(),
         parts: new Map(),
@@ -189,7 +189,7 @@ export class Store implements Host {
     const { driver } = this.runtime;
     if (await findAgent(driver.at(tenant), agent_id)) return;
     const call = systemCall(this.runtime, tenant);
-    await driver.write(tenant, (tx) => provideAgent({ call, tx, now: driver.now() }, agent_id, {}, 'all'));
+    await driver.write(tenant, (tx) => ensureAgentRecord({ call, tx, now: driver.now() }, agent_id, {}, 'all'));
   }
 
   api(caller: Caller): Api {

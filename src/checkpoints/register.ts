@@ -1,9 +1,9 @@
 /** Fills the registries of lower modules. */
 import { sql, TENANT } from '../driver/index.js';
 import { holderErasers } from '../engine/index.js';
-import { NOTHING, reachFinders, said } from '../engine/sql.js';
+import { NOTHING, reachedColumn, reachFinders } from '../engine/sql.js';
 import { treeDeletions } from '../memory/index.js';
-import { waysIntoTrajectories } from '../memory/sql.js';
+import { trajectoryReadConditions } from '../memory/sql.js';
 import { deleteExecutions } from './executions/ending.js';
 import { eraseStates } from './executions/erasure.js';
 import { executionsWithin } from './executions/store.js';
@@ -21,18 +21,18 @@ holderErasers.add({
 reachFinders.fill(
   'execution_id',
   (id, reach) =>
-    sql`SELECT ${said(executionsWithin(reach))} FROM executions e
+    sql`SELECT ${reachedColumn(executionsWithin(reach))} FROM executions e
         WHERE e.tenant_id = ${TENANT} AND e.execution_id = ${id}`,
 );
 reachFinders.fill(
   'checkpoint_id',
   (id, reach) =>
-    sql`SELECT ${said(executionsWithin(reach))} FROM checkpoints c
+    sql`SELECT ${reachedColumn(executionsWithin(reach))} FROM checkpoints c
         JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
         WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${id}`,
 );
 
-waysIntoTrajectories.add(({ executions }) =>
+trajectoryReadConditions.add(({ executions }) =>
   executions.extent === 'none'
     ? NOTHING
     : sql`EXISTS (SELECT 1 FROM executions e WHERE e.tenant_id = ${TENANT}

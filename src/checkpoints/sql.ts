@@ -1,8 +1,8 @@
 /** Rows and SQL conditions of checkpoints, for the reading thread as well: no schemas. */
 export {
   measureThought,
-  type ThinkingExecution,
-  thoughtContent,
+  parseThoughtContentId,
+  type ThoughtExecution,
+  thoughtContentId,
   thoughtDoc,
-  thoughtOf,
 } from './states/thought-docs.js';

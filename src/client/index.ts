@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { allOperations, CALL_HEADERS, type NamedOperation, type Shorthands, shorthandsOn } from '../api/contract.js';
 import type { Api, CallOptions } from '../api/index.js';
-import { type Frame, namesProject, pathParameters, restGoesTo } from '../engine/contract.js';
+import { type Frame, inputLocation, namesProject, pathParameters } from '../engine/contract.js';
 import { jsonFault } from '../kernel/contract.js';
 import { anySignal, CairnError, invalid, isErrorCode } from '../kernel/index.js';
 import { readEvents, type ServerEvent } from './sse.js';
@@ -126,7 +126,7 @@ class Connection {
       path = path.replace(`{${name}}`, encodeURIComponent(value.toWellFormed()));
       delete members[name];
     }
-    if (restGoesTo(operation.method) === 'body') return { path, body: toBody(operation, members) };
+    if (inputLocation(operation.method) === 'body') return { path, body: toBody(operation, members) };
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(members))
       if (value !== undefined && value !== null)

@@ -1,10 +1,10 @@
 /** The agent on whose behalf a call acts. */
-import { actsAs, type Call } from '../engine/index.js';
+import { type Call, checkNamedAgent } from '../engine/index.js';
 import { invalid } from '../kernel/index.js';
 
 /** The agent of the key, else the one that the input names. */
 export const agentOf = (call: Call, named: string | undefined, field: string): string | undefined =>
-  actsAs(call, named, field) ?? named;
+  checkNamedAgent(call, named, field) ?? named;
 
 export function requiredAgent(call: Call, named: string | undefined, field: string): string {
   const agent_id = agentOf(call, named, field);

@@ -2,10 +2,10 @@
 import './register.js';
 
 export { turnChecks } from './agent-turns/doctor.js';
-export { guarding, namesGuards } from './guards/guards.js';
+export { asTurnAgent, hasGuards } from './guards/guards.js';
 export { lockChecks } from './locks/doctor.js';
-export { PLACE_MS } from './locks/rules.js';
-export { forgetLocks, KEEP_ENDED_LOCKS_MS } from './locks/store.js';
+export { WAITER_LEASE_MS } from './locks/rules.js';
+export { deleteEndedLocks, KEEP_ENDED_LOCKS_MS } from './locks/store.js';
 export { messageChecks } from './messages/doctor.js';
 export { eraseMessages, expiredMessages } from './messages/erasure.js';
 export { coordinationSchema } from './schema.js';

@@ -3,7 +3,7 @@ import { sql, TENANT } from '../driver/index.js';
 import { expiries, writeGuards } from '../engine/index.js';
 import { agentHoldings, agentWork } from '../identity/index.js';
 import { finishingHooks, treeDeletions } from '../memory/index.js';
-import { madeForAgents } from '../memory/sql.js';
+import { onBehalfConditions } from '../memory/sql.js';
 import { contextReferences } from '../recall/index.js';
 import { expireBatch, expireDeadline, expireTurn } from './agent-turns/expiry.js';
 import { isPartyTo } from './agent-turns/rules.js';
@@ -31,7 +31,7 @@ agentWork.fill('agent_turn', async (query, agent_id) => (await activeTurnOf(quer
 agentHoldings.fill('lock', releaseHeldBy);
 agentHoldings.fill('message', releaseDeliveriesOf);
 
-madeForAgents.add(
+onBehalfConditions.add(
   (agent_id) => sql`EXISTS (SELECT 1 FROM delegations d WHERE d.tenant_id = ${TENANT}
     AND d.child_trajectory_id = t.trajectory_id AND d.from_agent_id = ${agent_id})`,
 );

@@ -144,7 +144,7 @@ export const queryBy = (tenant: string, rows: (query: Sql) => Promise<unknown[]>
 });
 
 /** A Query whose reads may be long. */
-export const atLength = (driver: Driver, tenant: string): Query =>
+export const longQuery = (driver: Driver, tenant: string): Query =>
   queryBy(tenant, (query) => driver.long(tenant, query));
 
 export interface MigrationReport {

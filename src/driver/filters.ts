@@ -3,14 +3,14 @@ import type { ListOrder } from '../kernel/contract.js';
 import { type Sql, sql } from './sql.js';
 
 /** Epoch milliseconds; `after` is inclusive, `before` exclusive. */
-export interface Times {
+export interface TimeRange {
   readonly created_after?: number | undefined;
   readonly created_before?: number | undefined;
   readonly updated_after?: number | undefined;
   readonly updated_before?: number | undefined;
 }
 
-export function within(created: Sql, updated: Sql, times: Times): Sql[] {
+export function timeConditions(created: Sql, updated: Sql, times: TimeRange): Sql[] {
   const { created_after, created_before, updated_after, updated_before } = times;
   return [
     created_after === undefined ? [] : sql`${created} >= ${created_after}`,
@@ -33,7 +33,7 @@ export interface KeysetPage<K extends string | number = string> {
 }
 
 /** The condition that a row lies behind the previous page; follows other conditions. */
-export function behind(key: Sql, { after, order }: Pick<KeysetPage<string | number>, 'after' | 'order'>): Sql {
+export function afterCursor(key: Sql, { after, order }: Pick<KeysetPage<string | number>, 'after' | 'order'>): Sql {
   if (after === undefined) return sql``;
   return order === 'desc' ? sql` AND ${key} < ${after}` : sql` AND ${key} > ${after}`;
 }
@@ -43,10 +43,10 @@ export const inOrder = (key: Sql, order: ListOrder | undefined): Sql =>
 
 /** The end of a statement that reads one page; follows other conditions. */
 export const keyset = (key: Sql, page: KeysetPage<string | number>): Sql =>
-  sql`${behind(key, page)} ${inOrder(key, page.order)} LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`;
+  sql`${afterCursor(key, page)} ${inOrder(key, page.order)} LIMIT ${page.limit} OFFSET ${page.offset ?? 0}`;
 
 /** Distinct ids on PostgreSQL as `i.id`, for CROSS JOIN LATERAL: without it PostgreSQL may scan the whole tenant. */
-export const eachId = (ids: readonly string[]): Sql => sql`(SELECT DISTINCT unnest(${ids}::text[]) AS id) i`;
+export const idsToJoin = (ids: readonly string[]): Sql => sql`(SELECT DISTINCT unnest(${ids}::text[]) AS id) i`;
 
 /** Lists of ids in a column: JSON text, or NULL for an empty list. */
 export const listToText = (list: readonly string[]): string | null => (list.length > 0 ? JSON.stringify(list) : null);

@@ -1,10 +1,10 @@
 /** The statements of migrations, and which migrations a database still needs. */
 import { createHash } from 'node:crypto';
 import { CairnError } from '../kernel/index.js';
-import { type Migration, protectedTables, type Schema, type Words } from './schema.js';
+import { type DialectWords, type Migration, protectedTables, type Schema } from './schema.js';
 import type { Dialect } from './sql.js';
 
-const words: Record<Dialect, Words> = {
+const words: Record<Dialect, DialectWords> = {
   sqlite: {
     dialect: 'sqlite',
     id: 'TEXT',

@@ -2,7 +2,7 @@
 import type { Dialect } from './sql.js';
 
 /** Words that differ by dialect. Ids compare byte by byte in both. */
-export interface Words {
+export interface DialectWords {
   readonly dialect: Dialect;
   readonly id: string;
   readonly int: string;
@@ -19,7 +19,7 @@ export interface SchemaPart {
   readonly tables: readonly string[];
   /** Tables without row-level security on PostgreSQL: read before the tenant is known, or an index without content. */
   readonly unprotected?: readonly string[];
-  readonly statements: (words: Words) => readonly string[];
+  readonly statements: (words: DialectWords) => readonly string[];
 }
 
 /** Immutable once released: every database stores its checksum. */

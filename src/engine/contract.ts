@@ -5,7 +5,7 @@ export {
   grantedAccess,
   type MemoryAccess,
   memoryAccess,
-  writtenOut,
+  refuseNullError,
 } from './access/model.js';
 export { type Caller, caller, type KeyRole, keyRole } from './calls/caller.js';
 export { asPatch, clearable, inAnyCase, readLeniently, readsLike, refusesNull } from './contract/lenient-input.js';

@@ -1,31 +1,31 @@
 /** What other modules may use of engine. */
 export * from './access/rules.js';
-export { actsAs } from './calls/actor.js';
+export { checkNamedAgent } from './calls/actor.js';
 export * from './calls/call.js';
-export { stepsOf } from './calls/call-steps.js';
-export { CallsUnderWay, storeClosed, WrittenTenants } from './calls/open-calls.js';
+export { OpenCalls, storeClosed, WrittenTenants } from './calls/open-calls.js';
+export { runCallSteps } from './calls/run-steps.js';
 export type { CallOptions } from './contract/call-options.js';
 export { inputSchema, inputSchemaOf, takesNull } from './contract/input-schema.js';
 export { type Check, type Finding, type HashedContent, MAX_EXAMPLES } from './doctor.js';
-export { endLease, findLease, type Lease, putLease, renewLease, stillOver } from './leases/store.js';
-export { expiries, noticeDue, systemCall, Timekeeper } from './leases/timekeeper.js';
+export { endLease, findLease, type Lease, putLease, renewLease, stillExpired } from './leases/store.js';
+export { expireDueLeases, expiries, systemCall, Timekeeper } from './leases/timekeeper.js';
 export { Wakes } from './leases/wakes.js';
 export { contentErasers, eraseAll, holderErasers, startErasure, waitForErasure } from './lifetimes/erasure.js';
 export { Erasures, inBatches, nextBatch } from './lifetimes/running-erasures.js';
 export { agreedExpiry, checkLifetime, lifetimeClassOf, lifetimeOf } from './lifetimes/ttl.js';
-export { settledMoment } from './reads/as-of.js';
-export { CHUNK, inChunks, inWords, nextLimit, packetBytes, sizeOf } from './reads/chunks.js';
+export { resolveAsOf } from './reads/as-of.js';
+export { CHUNK, formatBytes, inChunks, nextLimit, packetBytes, sizeOf } from './reads/chunks.js';
 export { addOverlap, headsAfter, newestHead, resetHead } from './reads/clock.js';
 export { listPage, type Page, type PageInput, timesOf } from './reads/pages.js';
 export { StreamHub } from './reads/stream-hub.js';
-export { following, STRETCH } from './reads/stream-tail.js';
+export { followStream, MAX_SCANNED_EVENTS } from './reads/stream-tail.js';
 export { engineSchema } from './schema.js';
 export * from './writes/batch.js';
-export { appendEvent, type Change, change, event, keptAnswer, writeGuarded } from './writes/change.js';
+export { appendEvent, type Change, change, event, storedReplay, writeGuarded } from './writes/change.js';
 export { requestChecks } from './writes/doctor.js';
 export { isGuarded, writeGuards } from './writes/guards.js';
 export { type IndexKind, type NewPacket, packetJournal, SCHEMA_VERSION } from './writes/journal.js';
-export { isAnswerOf } from './writes/posted-back.js';
+export { equalsAnswer } from './writes/posted-back.js';
 export { forgetRequest, forgetRequests, KEEP_REQUESTS_MS } from './writes/requests.js';
 export {
   ensureMeta,

@@ -5,7 +5,7 @@ export { mayUse, openBox, openBoxes, ownerOf, permitted } from './boxes/access.j
 export { makeBox, makeFork } from './boxes/creation.js';
 export { boxChecks } from './boxes/doctor.js';
 export { entryPage, hydrateViews } from './boxes/views.js';
-export { cardsBeyond, refuseHidden } from './cards/access.js';
+export { cardsBeyondReach, refuseHidden } from './cards/access.js';
 export { cardChecks, cardContents } from './cards/doctor.js';
 export { cardDoc, isSearched, measureCard } from './cards/search-doc.js';
 export { addCard, cardBytes, type PreparedCard, prepareCard, readCards, unknownCards } from './cards/service.js';

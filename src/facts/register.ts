@@ -1,7 +1,7 @@
 /** Fills the registries of lower modules. */
 import { sql, TENANT } from '../driver/index.js';
 import { contentErasers } from '../engine/index.js';
-import { reachFinders, said } from '../engine/sql.js';
+import { reachedColumn, reachFinders } from '../engine/sql.js';
 import { agentReferences, cardOwners } from '../identity/index.js';
 import { eraseBox } from './boxes/erasure.js';
 import { findCard } from './cards/store.js';
@@ -15,7 +15,7 @@ contentErasers.fill('box', eraseBox);
 reachFinders.fill(
   'packet_id',
   (id, reach) =>
-    sql`SELECT ${said(packetsWithin(reach))} FROM packet_store p
+    sql`SELECT ${reachedColumn(packetsWithin(reach))} FROM packet_store p
         WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${id}`,
 );
 

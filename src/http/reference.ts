@@ -1,7 +1,7 @@
 /** The API reference: one self-contained page, generated from the table. */
 import { z } from 'zod';
 import { allOperations, type NamedOperation } from '../api/contract.js';
-import { pathParameters, restGoesTo, waysTo } from '../engine/contract.js';
+import { inputLocation, operationRoutes, pathParameters } from '../engine/contract.js';
 import { inputSchemaOf } from '../engine/index.js';
 import { errorCodes } from '../kernel/index.js';
 
@@ -62,7 +62,7 @@ function curlOf(operation: NamedOperation, base: string): string {
   const rest = Object.entries(operation.example).filter(([name]) => !inPath.includes(name));
   let path = operation.path.replace('{project_id}', 'default');
   for (const name of inPath) path = path.replace(`{${name}}`, encodeURIComponent(String(operation.example[name])));
-  const inQuery = restGoesTo(operation.method) === 'query';
+  const inQuery = inputLocation(operation.method) === 'query';
   const query =
     inQuery && rest.length > 0
       ? `?${new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)]))}`
@@ -81,12 +81,12 @@ const BASE = 'http://cairn.invalid';
 
 function section(operation: NamedOperation): string {
   const inPath = pathParameters(operation.path);
-  const also = waysTo(operation)
+  const also = operationRoutes(operation)
     .slice(1)
     .map(({ method, path }) => `${method === operation.method ? '' : `${method} `}<code>${escapeHtml(path)}</code>`);
   return `<section id="${operation.name}"><h3><span class="m ${operation.method}">${operation.method}</span> <code>${escapeHtml(operation.path)}</code></h3>
 <p>${escapeHtml(operation.summary)} <small>${operation.name} · role ${operation.access}${operation.event ? ` · event ${escapeHtml(operation.event)}` : ''}</small></p>
-${also.length > 0 ? `<p>Also at ${also.join(', ')}.</p>\n` : ''}${fields(operation, inPath, restGoesTo(operation.method))}${outputs(operation)}
+${also.length > 0 ? `<p>Also at ${also.join(', ')}.</p>\n` : ''}${fields(operation, inPath, inputLocation(operation.method))}${outputs(operation)}
 <pre>${escapeHtml(curlOf(operation, BASE))}</pre></section>`;
 }
 

@@ -1,6 +1,6 @@
 /** The routes of the table of operations, and the methods of a path. */
 import type { NamedOperation } from '../api/contract.js';
-import { type Method, waysTo } from '../engine/contract.js';
+import { type Method, operationRoutes } from '../engine/contract.js';
 
 export interface Route {
   readonly method: Method;
@@ -11,7 +11,7 @@ export interface Route {
 
 export const routesOf = (operations: readonly NamedOperation[]): Route[] =>
   operations.flatMap((operation) =>
-    waysTo(operation).map(({ method, path }) => ({
+    operationRoutes(operation).map(({ method, path }) => ({
       method,
       url: path.replace(/\{(\w+)\}/g, ':$1'),
       // The method of the route decides whether input is in the query or in the body.

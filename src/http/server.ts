@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { allOperations } from '../api/contract.js';
 import { type AnyMethod, type ApiByName, type Host, openapiSteps } from '../api/index.js';
-import { type Caller, restGoesTo } from '../engine/contract.js';
-import { CairnError, clockWarning, inSteps, invalid, turnShare } from '../kernel/index.js';
+import { type Caller, inputLocation } from '../engine/contract.js';
+import { CairnError, clockWarning, invalid, runWithYields, turnShare } from '../kernel/index.js';
 import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseForeignSites } from './access.js';
 import { isLarge, parseBody } from './body.js';
 import { watchClock } from './clock-watch.js';
@@ -169,7 +169,7 @@ function addRoute(
   bodyLimit: number,
 ): void {
   const readQuery = queryReader(operation);
-  const takesQuery = restGoesTo(operation.method) === 'query';
+  const takesQuery = inputLocation(operation.method) === 'query';
   const inputOf = (request: FastifyRequest): Record<string, unknown> => {
     const { project_id: _, ...path } = request.params as Record<string, string>;
     const body = (request.body ?? {}) as Record<string, unknown>;
@@ -265,7 +265,7 @@ function addPages(
       .send(pageAt((page ??= referencePage(version)), baseOf(request))),
   );
   app.get('/openapi.json', { onRequest: localUnlessKeys(host) }, async (_request, reply) => {
-    description ??= inSteps(openapiSteps(version), turnShare(10)).then((made) => JSON.stringify(made));
+    description ??= runWithYields(openapiSteps(version), turnShare(10)).then((made) => JSON.stringify(made));
     return reply.type('application/json').send(await description);
   });
   app.get('/health/live', (_request, reply) => reply.send({ status: 'live' }));

@@ -1,6 +1,6 @@
 /** Cache of all documents of a small tenant. Each search checks that it is complete, and reads only new documents. */
 import { byDialect, type Query, type Sql, sql, TENANT } from '../driver/index.js';
-import { givingWay } from '../kernel/index.js';
+import { cooperativeYield } from '../kernel/index.js';
 import type { NewDoc } from './documents.js';
 import { CACHE_MS, FEATURE_COLUMNS, type FeatureRow, type Features } from './features.js';
 import type { Extent } from './postings.js';
@@ -18,31 +18,31 @@ const PAGE = 500;
 /** Documents between two cooperative yields. */
 const YIELD_AFTER = 64;
 
-export interface KeptDoc extends Features, Pick<NewDoc, 'expires_at' | 'held_by'> {
+export interface CachedDoc extends Features, Pick<NewDoc, 'expires_at' | 'held_by'> {
   readonly entity_type: string;
 }
 
-export interface Kept {
+export interface TenantCache {
   readonly generation: number;
   last: number;
   docs: number;
   /** Identifies the set of documents, where numbers are not committed in order. */
   mark: string;
   characters: number;
-  readonly byNumber: Map<number, KeptDoc>;
+  readonly byNumber: Map<number, CachedDoc>;
   /** Posting lists, oldest first. */
   readonly byTerm: Map<string, number[]>;
-  readonly byScope: Map<string, Map<number, KeptDoc>>;
+  readonly byScope: Map<string, Map<number, CachedDoc>>;
 }
 
 /** `in_order`: documents are committed in the order of their numbers. */
-export interface KeptTenant {
+export interface CacheKey {
   readonly tenant: string;
   readonly store: string;
   readonly in_order: boolean;
 }
 
-const cache = new Map<string, Kept>();
+const cache = new Map<string, TenantCache>();
 let clearing: NodeJS.Timeout | undefined;
 
 function clearCache(): void {
@@ -50,30 +50,30 @@ function clearCache(): void {
   clearing = undefined;
 }
 
-const nameOf = ({ store, tenant }: KeptTenant): string => `${store} ${tenant}`;
+const nameOf = ({ store, tenant }: CacheKey): string => `${store} ${tenant}`;
 
 /** Tells whether a cache is complete, where numbers are not committed in order; can be read ahead. */
-export interface Marks {
+export interface CacheMarks {
   readonly last: number;
   readonly all: string;
   readonly up_to: string;
 }
 
-export async function marksAhead(query: Query, key: KeptTenant): Promise<Marks | undefined> {
+export async function readMarksAhead(query: Query, key: CacheKey): Promise<CacheMarks | undefined> {
   const kept = key.in_order ? undefined : cache.get(nameOf(key));
   return kept && !isTooMuch(kept) ? marksOf(query, kept.last) : undefined;
 }
 
 /** The cache of such a tenant stays empty until it has fewer documents. */
-const isTooMuch = ({ characters }: Kept): boolean => characters > MAX_CHARACTERS;
+const isTooMuch = ({ characters }: TenantCache): boolean => characters > MAX_CHARACTERS;
 
 /** All documents of a tenant at this moment; undefined if there are too many. */
-export async function keptDocs(
+export async function cachedDocs(
   query: Query,
-  key: KeptTenant,
+  key: CacheKey,
   extent: Extent,
-  marks?: Marks,
-): Promise<Kept | undefined> {
+  marks?: CacheMarks,
+): Promise<TenantCache | undefined> {
   if (extent.docs > MAX_DOCS) return undefined;
   const name = nameOf(key);
   const cached = cache.get(name);
@@ -106,8 +106,8 @@ async function read(query: Query, after: number, last: number): Promise<Row[]> {
   return JSON.parse(row?.list ?? '[]') as Row[];
 }
 
-async function load(query: Query, key: KeptTenant, extent: Extent): Promise<Kept> {
-  const kept: Kept = {
+async function load(query: Query, key: CacheKey, extent: Extent): Promise<TenantCache> {
+  const kept: TenantCache = {
     ...extent,
     mark: key.in_order ? '' : (await marksOf(query, 0)).all,
     characters: 0,
@@ -115,7 +115,7 @@ async function load(query: Query, key: KeptTenant, extent: Extent): Promise<Kept
     byTerm: new Map(),
     byScope: new Map(),
   };
-  const giveWay = givingWay();
+  const giveWay = cooperativeYield();
   let count = 0;
   for (let after = 0; ; ) {
     const rows = await read(query, after, Number.MAX_SAFE_INTEGER);
@@ -136,7 +136,13 @@ async function load(query: Query, key: KeptTenant, extent: Extent): Promise<Kept
 }
 
 /** Adds new documents. False if some were blanked: only the database knows which. */
-async function update(query: Query, key: KeptTenant, kept: Kept, extent: Extent, marks?: Marks): Promise<boolean> {
+async function update(
+  query: Query,
+  key: CacheKey,
+  kept: TenantCache,
+  extent: Extent,
+  marks?: CacheMarks,
+): Promise<boolean> {
   if (kept.generation !== extent.generation) return false;
   if (isTooMuch(kept)) return kept.docs <= extent.docs;
   if (!key.in_order) return updateUnordered(query, kept, extent, marks);
@@ -150,7 +156,12 @@ async function update(query: Query, key: KeptTenant, kept: Kept, extent: Extent,
 }
 
 /** `update` where numbers are not committed in order: one may appear between others while another is blanked. */
-async function updateUnordered(query: Query, kept: Kept, extent: Extent, ahead: Marks | undefined): Promise<boolean> {
+async function updateUnordered(
+  query: Query,
+  kept: TenantCache,
+  extent: Extent,
+  ahead: CacheMarks | undefined,
+): Promise<boolean> {
   const { last, mark } = kept;
   const marks = ahead?.last === last ? ahead : await marksOf(query, last);
   if (marks.up_to !== mark || kept.mark !== mark) return false;
@@ -166,7 +177,7 @@ async function updateUnordered(query: Query, kept: Kept, extent: Extent, ahead: 
 }
 
 /** Counts of documents, up to a number and in all, with sums that distinguish sets of equal size. */
-async function marksOf(query: Query, last: number): Promise<Marks> {
+async function marksOf(query: Query, last: number): Promise<CacheMarks> {
   const mark = sql`COUNT(*) || ' ' || COALESCE(SUM(doc_no), 0) || ' ' || COALESCE(SUM(hashint8(doc_no)), 0)`;
   const row = await query.get<{ all: string; up_to: string }>(
     sql`SELECT (SELECT ${mark} FROM search_index WHERE tenant_id = ${TENANT}) AS "all",
@@ -176,7 +187,7 @@ async function marksOf(query: Query, last: number): Promise<Marks> {
 }
 
 /** Member by member: spread objects are several times slower to read, and a search reads hundreds. */
-const docOf = (row: Row): KeptDoc => ({
+const docOf = (row: Row): CachedDoc => ({
   doc_no: row[0],
   scope_id: row[1],
   position: row[2],
@@ -191,7 +202,7 @@ const docOf = (row: Row): KeptDoc => ({
   held_by: row[11],
 });
 
-function add(kept: Kept, row: Row): void {
+function add(kept: TenantCache, row: Row): void {
   const doc = docOf(row);
   const { doc_no, scope_id, position, terms } = doc;
   kept.characters += terms.length;

@@ -5,16 +5,16 @@ export { Embedding, embedding } from './vectors/embedding.js';
 export { embeddingText } from './vectors/embedding-text.js';
 export { INDEXED_FROM, VectorIndexing, type VectorOperators, vectorIndexing } from './vectors/indexing.js';
 export {
-  countLacking,
+  claimVectorMaking,
+  countUnembedded,
   docsToRetry,
   knownVectors,
-  type Lacking,
-  lackingDocs,
-  leaveVectors,
   type MadeVector,
   noteVectorProgress,
   type Outcome,
   readProgress,
+  releaseVectorMaking,
   storeOutcomes,
-  takeVectors,
+  type UnembeddedDoc,
+  unembeddedDocs,
 } from './vectors/store.js';

@@ -47,7 +47,7 @@ export function textOf(value: Json): string {
 }
 
 /** The text of a message, without the member names of its parts. */
-export function saidIn(value: Json): string {
+export function messageText(value: Json): string {
   if (!Array.isArray(value)) return textOf(value);
   const texts: string[] = [];
   let room = MAX_CHARACTERS;
@@ -92,7 +92,7 @@ function onlyTextOf(value: Json): string | undefined {
   return typeof one === 'string' && others.length === 0 ? one : undefined;
 }
 
-export const line = (value: Json | undefined, limit: number): string | null =>
+export const trimmedLine = (value: Json | undefined, limit: number): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, limit) : null;
 
 const tagsOf = ({ tags }: JsonObject): string[] =>
@@ -108,10 +108,10 @@ interface Said {
 }
 
 export function measure(index_key: string, { content, name, more = [], metadata = {} }: Said): Measured {
-  const speaker = line(metadata.speaker, 200);
+  const speaker = trimmedLine(metadata.speaker, 200);
   const tags = tagsOf(metadata);
   const occurred_at = parseDate(metadata.occurred_at) ?? null;
-  const texts = [name ?? '', saidIn(content), ...more.map((one) => textOf(one ?? null)), tags.join(' ')];
+  const texts = [name ?? '', messageText(content), ...more.map((one) => textOf(one ?? null)), tags.join(' ')];
   const text = texts
     .filter((one) => one !== '')
     .join('\n')
@@ -120,7 +120,7 @@ export function measure(index_key: string, { content, name, more = [], metadata 
     content: text,
     title: name ?? null,
     speaker,
-    caption: line(metadata.caption, 2000),
+    caption: trimmedLine(metadata.caption, 2000),
     occurred_at,
   });
   return { terms: encodeTerms(index_key, frequencies), length, flags, speaker, tags, occurred_at };

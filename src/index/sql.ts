@@ -1,12 +1,12 @@
 /** Rows and SQL conditions of index, also for the reading thread: no schemas. */
 
 export {
-  type Kept,
-  type KeptDoc,
-  type KeptTenant,
-  keptDocs,
-  type Marks,
-  marksAhead,
+  type CachedDoc,
+  type CacheKey,
+  type CacheMarks,
+  cachedDocs,
+  readMarksAhead,
+  type TenantCache,
 } from './cached-documents.js';
 export {
   columnsOf,
@@ -25,12 +25,12 @@ export { countPostings, type Extent, extentOf, GENERATION, postings, type Range 
 export {
   ANALYSIS_VERSION,
   callsAsText,
-  line,
   type Measured,
   measure,
+  messageText,
   resultsAsText,
-  saidIn,
   textOf,
+  trimmedLine,
 } from './searchable.js';
 export { TermBits } from './term-bits.js';
 export { frequencyIn, termCode } from './term-codes.js';

@@ -24,7 +24,7 @@ export const computed = z
   .meta({ description: 'Computed by Cairn: ignored, so that an answer can be posted back', readOnly: true });
 
 /** A member of an answer that has this value in every new entity: other values are refused, never ignored. */
-export const startsAs = (value: string | boolean | null) =>
+export const initialValue = (value: string | boolean | null) =>
   z
     .literal([value, null], { error: `must be ${value} at creation: omit it, and change it afterwards` })
     .transform(() => undefined)

@@ -1,7 +1,7 @@
 /** Cooperative yields: long work on the event loop runs in steps and lets other requests in between. */
 
 /** Called between steps: a promise if the work must wait, undefined if it may continue. Throws if it must stop. */
-export type GiveWay = () => Promise<void> | undefined;
+export type CooperativeYield = () => Promise<void> | undefined;
 
 /** Counts tokens, synchronously or not. */
 export type TokenCounter = (text: string) => number | Promise<number>;
@@ -15,7 +15,7 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmedia
  * A share of each turn of the event loop, for all work that calls the same function. The work that exceeds the share
  * waits in a queue, from which each turn resumes the given number of pieces (default: all).
  */
-export function turnShare(share_ms: number, resumed_per_turn = Number.POSITIVE_INFINITY): GiveWay {
+export function turnShare(share_ms: number, resumed_per_turn = Number.POSITIVE_INFINITY): CooperativeYield {
   /** Start of the share in the current turn; undefined while there is no work. */
   let since: number | undefined;
   const waiting: (() => void)[] = [];
@@ -40,15 +40,15 @@ export function turnShare(share_ms: number, resumed_per_turn = Number.POSITIVE_I
 const computing = turnShare(4, 1);
 
 /** The yield of one computation, which ends with the reason of `signal` once that is aborted. */
-export const givingWay =
-  (signal?: AbortSignal): GiveWay =>
+export const cooperativeYield =
+  (signal?: AbortSignal): CooperativeYield =>
   () => {
     signal?.throwIfAborted();
     return computing();
   };
 
 /** Runs work after a yield, or at once if there is time in this turn. */
-export async function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+export async function afterYield<T>(work: () => T | Promise<T>): Promise<T> {
   // Not `await computing()`, which would defer the work even without a wait, so that it would not count for later calls.
   const wait = computing();
   if (wait) await wait;
@@ -59,7 +59,7 @@ export async function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
 const CHUNK = 16;
 
 /** Prepares many items in chunks, so that a batch of a thousand does not hold the event loop. */
-export async function eachInTurn<I, T>(
+export async function settleInChunks<I, T>(
   items: readonly I[],
   prepare: (item: I, index: number) => Promise<T>,
 ): Promise<PromiseSettledResult<T>[]> {
@@ -67,19 +67,19 @@ export async function eachInTurn<I, T>(
   while (settled.length < items.length) {
     const from = settled.length;
     const chunk = items.slice(from, from + CHUNK);
-    settled.push(...(await inTurn(() => Promise.allSettled(chunk.map((item, i) => prepare(item, from + i))))));
+    settled.push(...(await afterYield(() => Promise.allSettled(chunk.map((item, i) => prepare(item, from + i))))));
   }
   return settled;
 }
 
-export function atOnce<T>(steps: Steps<T>): T {
+export function runSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const next = steps.next();
     if (next.done) return next.value;
   }
 }
 
-export async function inSteps<T>(steps: Steps<T>, maybeYield: GiveWay): Promise<T> {
+export async function runWithYields<T>(steps: Steps<T>, maybeYield: CooperativeYield): Promise<T> {
   for (;;) {
     // Before the first step too, which is then counted.
     const wait = maybeYield();

@@ -3,7 +3,7 @@ export * from './cooperative-yield.js';
 export * from './entity-types.js';
 export { CairnError, type ErrorCode, errorCodes, invalid, isErrorCode, notFound, present } from './errors.js';
 export { describeIssues, parseAs } from './issues.js';
-export { step, stepsOf } from './json/pointer.js';
+export { pointerNames, pointerTo } from './json/pointer.js';
 export * from './json/values.js';
 export { anySignal } from './signals.js';
 export { CLOCK_TOLERANCE_MS, clockWarning, toIso, toMs } from './times.js';

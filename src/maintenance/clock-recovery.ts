@@ -2,7 +2,7 @@
  * Corrects rows that a clock that was ahead has left in the future. Times that record when something was created, changed
  * or erased stay; times that are compared later are set to the present.
  */
-import { PLACE_MS } from '../coordination/index.js';
+import { WAITER_LEASE_MS } from '../coordination/index.js';
 import { type Sql, sql, TENANT, type Tx } from '../driver/index.js';
 import { lockSweeps } from '../facts/sql.js';
 
@@ -98,7 +98,7 @@ export async function endFutureLeases(tx: Tx, now: number, until: number): Promi
   await end(sql`kind = 'lock' AND (expires_at > ${longest} OR subject_id IN (
     SELECT lock_id FROM locks WHERE tenant_id = ${TENANT} AND ended_at IS NULL
       AND (asked_at > ${now} OR granted_at > ${now})))`);
-  await end(sql`kind = 'lock' AND expires_at > ${now + PLACE_MS} AND subject_id IN (
+  await end(sql`kind = 'lock' AND expires_at > ${now + WAITER_LEASE_MS} AND subject_id IN (
     SELECT lock_id FROM locks WHERE tenant_id = ${TENANT} AND ended_at IS NULL AND state = 'waiting')`);
   await end(sql`kind = 'agent_turn' AND (expires_at > ${reached} OR subject_id IN (
     SELECT agent_turn_id FROM agent_turns WHERE tenant_id = ${TENANT} AND ended_at IS NULL AND claimed_at > ${now}))`);

@@ -1,5 +1,5 @@
 /** The sweep: erases expired content that nothing pins, in small batches beside live traffic. */
-import { eraseMessages, expiredMessages, forgetLocks, KEEP_ENDED_LOCKS_MS } from '../coordination/index.js';
+import { deleteEndedLocks, eraseMessages, expiredMessages, KEEP_ENDED_LOCKS_MS } from '../coordination/index.js';
 import type { Out } from '../engine/contract.js';
 import {
   appendEvent,
@@ -40,7 +40,7 @@ export async function sweep(call: Call): Promise<Out<'lifetime.sweep'>> {
   const messages_erased = await sweepMessages(call);
   const packets_erased = await sweepPackets(call);
   const requests_forgotten = await forgetAll(call, forgetRequests, driver.now() - KEEP_REQUESTS_MS);
-  await forgetAll(call, forgetLocks, driver.now() - KEEP_ENDED_LOCKS_MS);
+  await forgetAll(call, deleteEndedLocks, driver.now() - KEEP_ENDED_LOCKS_MS);
   if (driver.dialect === 'postgres') await writeGuarded(call, foldCounts);
   await releasePins(call);
   await eraseAll(call);

@@ -18,8 +18,8 @@ export {
   contextState,
   DEFAULT_THRESHOLD_PERCENT,
   DEFAULT_TOKEN_BUDGET,
-  type Made,
-  made,
+  type PolicyOutput,
+  policyOutput,
 } from './scopes/model.js';
 export { trajectories } from './trajectories/contract.js';
 export { trajectoryStatus } from './trajectories/model.js';

@@ -1,7 +1,7 @@
 /** Erases versions and edges that end with their holder. */
-import { atLength } from '../driver/index.js';
+import { longQuery } from '../driver/index.js';
 import { type Call, inBatches } from '../engine/index.js';
-import { type EndingRow, noteVersions, trajectoryHolder } from '../engine/sql.js';
+import { countErasedVersions, type EndingRow, trajectoryHolder } from '../engine/sql.js';
 import { deleteEdges } from './edges/store.js';
 import { journalEdges } from './edges/system-edges.js';
 import { edgesLeftBelow } from './trajectories/removal-store.js';
@@ -13,7 +13,7 @@ export async function eraseVersions(call: Call, { holder }: EndingRow): Promise<
   const isComplete = await inBatches(call, (limit) =>
     driver.write(tenant, async (tx) => {
       const erased = await eraseMemories(tx, holder, limit, call.meta.erasure_key, driver.now());
-      if (erased > 0) await noteVersions(tx, holder, erased);
+      if (erased > 0) await countErasedVersions(tx, holder, erased);
       return erased;
     }),
   );
@@ -24,7 +24,7 @@ export async function eraseVersions(call: Call, { holder }: EndingRow): Promise<
 export async function deleteLateEdges(call: Call, { holder, thread_id }: EndingRow): Promise<object> {
   if (thread_id === null || holder !== trajectoryHolder(thread_id)) return {};
   const { driver, tenant } = call;
-  const late = await edgesLeftBelow(atLength(driver, tenant), [thread_id]);
+  const late = await edgesLeftBelow(longQuery(driver, tenant), [thread_id]);
   if (late.length === 0) return {};
   await driver.write(tenant, async (tx) => {
     const edge_ids = await deleteEdges(tx, late);

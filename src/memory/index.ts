@@ -3,10 +3,10 @@ import './register.js';
 
 export { artifactNoun } from './artifacts/service.js';
 export { insertEdges, linksOf, settleEdges } from './edges/store.js';
-export { linkAll } from './edges/system-edges.js';
-export { beyondAmong } from './entities/access.js';
+export { addSystemEdges } from './edges/system-edges.js';
+export { unreadableAmong } from './entities/access.js';
 export { unknownEntity } from './entities/errors.js';
-export { ENDS_OF_EDGE, endsAmong } from './lookups.js';
+export { PARTICIPANTS_OF_EDGE, participantsAmong } from './lookups.js';
 export * as notesService from './notes/service.js';
 export { noteNoun } from './notes/service.js';
 export { memorySchema } from './schema.js';
@@ -32,16 +32,16 @@ export {
   treeDeletions,
 } from './trajectories/ending-hooks.js';
 export { addFormerOwner, dropFormerOwner, refuseFormerOwner } from './trajectories/former-owners.js';
-export { idsBelow } from './trajectories/removal-store.js';
+export { treeIds } from './trajectories/removal-store.js';
 export type { FinalStatus } from './trajectories/rules.js';
 export * as trajectoriesService from './trajectories/service.js';
 export { createIn, noTrajectory, openTrajectory, preparePatch, updateIn } from './trajectories/service.js';
 export {
   activeChildren,
+  changeOwner,
   findTrajectory,
   isFinished,
   lockTrajectory,
-  moveTrajectory,
   type TrajectoryRow,
 } from './trajectories/store.js';
 export { measureTurn, turnDoc } from './turns/search-doc.js';
@@ -49,15 +49,15 @@ export { add } from './turns/service.js';
 export { useCases } from './use-cases.js';
 export { AccessCounts, accessCounts } from './versions/access-counts.js';
 export { memoryChecks } from './versions/doctor.js';
-export { derivedEdges, linkEdge, memoryLinks, synthesizedEdges } from './versions/links.js';
+export { derivedEdges, edgeBetween, memoryLinks, synthesizedEdges } from './versions/links.js';
 export { measureMemory, memoryDoc } from './versions/search-doc.js';
 export { createMemory, type PreparedContent, prepareContent, updateMemory } from './versions/service.js';
 export { lockTrajectories } from './versions/sources.js';
 export {
-  erased,
+  contentErased,
   type Fields,
   type Memory,
+  memoryNotFound,
   type Noun,
-  notFound,
   readVersion,
 } from './versions/views.js';

@@ -3,7 +3,7 @@
  * subquery (driver/lookups.ts); SQLite has no LATERAL and uses the named index, or the order of a CROSS JOIN. Callers
  * repeat the conditions of each fragment.
  */
-import { byDialect, eachId, type Sql, sql, TENANT } from '../driver/index.js';
+import { byDialect, idsToJoin, type Sql, sql, TENANT } from '../driver/index.js';
 
 /** Participants p, found by entity. SQLite keeps no statistics and would scan the primary key of the tenant. */
 export const ENDS_BY_ENTITY: Sql = byDialect({
@@ -17,15 +17,15 @@ export const ENDS_IN_ORDER: Sql = byDialect({
 });
 
 /** Participants p, by their entities. Without the hint SQLite scans the primary key. */
-export const endsAmong = (entity_ids: readonly string[], more: Sql = sql``): Sql =>
+export const participantsAmong = (entity_ids: readonly string[], more: Sql = sql``): Sql =>
   byDialect({
     sqlite: sql`edge_participants p INDEXED BY edge_participants_by_entity`,
-    postgres: sql`${eachId(entity_ids)} CROSS JOIN LATERAL (SELECT * FROM edge_participants l
+    postgres: sql`${idsToJoin(entity_ids)} CROSS JOIN LATERAL (SELECT * FROM edge_participants l
       WHERE l.tenant_id = ${TENANT} AND l.entity_id = i.id${more} OFFSET 0) p`,
   });
 
 /** All participants o of the edge of a participant p. */
-export const ENDS_OF_EDGE: Sql = byDialect({
+export const PARTICIPANTS_OF_EDGE: Sql = byDialect({
   sqlite: sql`edge_participants o`,
   postgres: sql`LATERAL (SELECT * FROM edge_participants l
     WHERE l.tenant_id = p.tenant_id AND l.edge_id = p.edge_id OFFSET 0) o`,
@@ -35,7 +35,7 @@ export const ENDS_OF_EDGE: Sql = byDialect({
 export const versionsAmong = (memory_ids: readonly string[], as_of?: number): Sql =>
   byDialect({
     sqlite: sql`memory_versions v`,
-    postgres: sql`${eachId(memory_ids)} CROSS JOIN LATERAL (SELECT * FROM memory_versions l
+    postgres: sql`${idsToJoin(memory_ids)} CROSS JOIN LATERAL (SELECT * FROM memory_versions l
       WHERE l.tenant_id = ${TENANT} AND l.memory_id = i.id${as_of === undefined ? sql`` : sql` AND l.recorded_at <= ${as_of}`}
       ORDER BY l.version DESC LIMIT 1) v`,
   });
@@ -51,7 +51,7 @@ export const VERSION_OF_END: Sql = byDialect({
 export const artifactsAmong = (trajectory_ids: readonly string[]): Sql =>
   byDialect({
     sqlite: sql`memory_versions v`,
-    postgres: sql`${eachId(trajectory_ids)} CROSS JOIN LATERAL (SELECT * FROM memory_versions l
+    postgres: sql`${idsToJoin(trajectory_ids)} CROSS JOIN LATERAL (SELECT * FROM memory_versions l
       WHERE l.tenant_id = ${TENANT} AND l.trajectory_id = i.id AND l.kind = 'artifact' OFFSET 0) v`,
   });
 

@@ -1,7 +1,7 @@
 /** What memory adds to the registries of lower modules. */
 import { type Sql, sql, TENANT } from '../driver/index.js';
 import { contentErasers } from '../engine/index.js';
-import { containerFinders, type Reach, reachFinders, said, within } from '../engine/sql.js';
+import { containerFinders, type Reach, reachedColumn, reachFinders, within } from '../engine/sql.js';
 import { cardConditions } from '../facts/index.js';
 import { agentReferences } from '../identity/index.js';
 import {
@@ -26,7 +26,7 @@ contentErasers.fill('edges', deleteLateEdges);
 cardConditions.fill('not_superseded', cardNotSuperseded);
 
 const versionFinder = (kind: 'artifact' | 'note', isReached: (reach: Reach) => Sql) => (id: string, reach: Reach) =>
-  sql`SELECT ${said(isReached(reach))} FROM memory_versions v
+  sql`SELECT ${reachedColumn(isReached(reach))} FROM memory_versions v
       WHERE v.tenant_id = ${TENANT} AND v.memory_id = ${id} AND v.version = 1 AND v.kind = ${kind}`;
 
 reachFinders.fill('artifact_id', versionFinder('artifact', artifactsWithin));
@@ -34,30 +34,30 @@ reachFinders.fill('note_id', versionFinder('note', notesWithin));
 reachFinders.fill(
   'turn_id',
   (id, reach) =>
-    sql`SELECT ${said(turnsWithin(reach))} FROM cards c
+    sql`SELECT ${reachedColumn(turnsWithin(reach))} FROM cards c
         WHERE c.tenant_id = ${TENANT} AND c.card_id = ${id} AND SUBSTR(c.held_by, 1, 6) = 'scope:'`,
 );
 reachFinders.fill(
   'scope_id',
   (id, reach) =>
-    sql`SELECT ${said(scopesWithin(reach))} FROM scopes s
+    sql`SELECT ${reachedColumn(scopesWithin(reach))} FROM scopes s
         WHERE s.tenant_id = ${TENANT} AND s.scope_id = ${id}`,
 );
 reachFinders.fill(
   'trajectory_id',
   (id, reach) =>
-    sql`SELECT ${said(within(reach, sql`t.agent_id`, sql`t.trajectory_id`))} FROM trajectories t
+    sql`SELECT ${reachedColumn(within(reach, sql`t.agent_id`, sql`t.trajectory_id`))} FROM trajectories t
         WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ${id}`,
 );
 containerFinders.fill(
   'trajectory_id',
   (id, reach) =>
-    sql`SELECT ${said(trajectoriesReadable(reach))} FROM trajectories t
+    sql`SELECT ${reachedColumn(trajectoriesReadable(reach))} FROM trajectories t
         WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ${id} AND t.deleted_at IS NULL`,
 );
 containerFinders.fill(
   'scope_id',
   (id, reach) =>
-    sql`SELECT ${said(scopesReadable(reach))} FROM scopes s
+    sql`SELECT ${reachedColumn(scopesReadable(reach))} FROM scopes s
         WHERE s.tenant_id = ${TENANT} AND s.scope_id = ${id} AND s.deleted_at IS NULL`,
 );

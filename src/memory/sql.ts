@@ -1,35 +1,35 @@
 /** Rows and SQL conditions of memory, for the reading thread as well: no schemas. */
 export {
   artifactsWithin,
-  isMine,
   type MemoryColumns,
-  madeForAgents,
   notesWithin,
+  onBehalfConditions,
+  ownsOrWorksIn,
   scopesReached,
-  waysIntoTrajectories,
+  trajectoryReadConditions,
 } from './access/reach.js';
 export type { EntityRef } from './entities/store.js';
 export { cardNotSuperseded, packetNotSuperseded, versionNotSuperseded } from './entities/supersession.js';
 export {
+  findOpenScopes,
   findScope,
   lockOpenScopes,
   lockScope,
   lockScopesOf,
-  noteCovered,
-  openScopesAt,
   type ScopeRow,
+  updateCoverage,
 } from './scopes/store.js';
-export { type ClosingScopes, type ScopeUsage, type TriggerPlace, triggers } from './scopes/triggers.js';
-export { placesOfTurn, type TurnMetadata, toTurn } from './turns/store.js';
+export { type ClosingScopes, type ScopeUsage, type TriggerSource, triggers } from './scopes/triggers.js';
+export { scopesOfTurn, type TurnMetadata, toTurn } from './turns/store.js';
 export {
   cardsOfMemory,
+  currentAt,
   eraseExpired,
+  existingMemories,
   expiredVersions,
   findMemory,
-  heldAt,
-  knownMemories,
-  lives,
-  livesAt,
+  isVersionLive,
+  liveAt,
   type NewVersion,
   VERSION_COLUMNS,
   VERSIONS,

@@ -1,7 +1,7 @@
 /** Fills the registries of lower modules. */
 import { sql, TENANT } from '../driver/index.js';
 import { contentErasers, expiries } from '../engine/index.js';
-import { reachFinders, said } from '../engine/sql.js';
+import { reachedColumn, reachFinders } from '../engine/sql.js';
 import { strongPins } from '../facts/sql.js';
 import { treeDeletions } from '../memory/index.js';
 import { triggers } from '../memory/sql.js';
@@ -20,19 +20,20 @@ contentErasers.fill('contexts', async (call, ending) => ((await eraseContexts(ca
 reachFinders.fill(
   'manifest_id',
   (id, reach) =>
-    sql`SELECT ${said(manifestsWithin(reach))} FROM manifests m
+    sql`SELECT ${reachedColumn(manifestsWithin(reach))} FROM manifests m
         WHERE m.tenant_id = ${TENANT} AND m.manifest_id = ${id}`,
 );
 
 reachFinders.fill(
   'job_id',
-  (id, reach) => sql`SELECT ${said(jobsWithin(reach))} FROM jobs j WHERE j.tenant_id = ${TENANT} AND j.job_id = ${id}`,
+  (id, reach) =>
+    sql`SELECT ${reachedColumn(jobsWithin(reach))} FROM jobs j WHERE j.tenant_id = ${TENANT} AND j.job_id = ${id}`,
 );
 
 reachFinders.fill(
   'policy_id',
   (id, reach) =>
-    sql`SELECT ${said(policiesWithin(reach))} FROM summarization_policies p
+    sql`SELECT ${reachedColumn(policiesWithin(reach))} FROM summarization_policies p
         WHERE p.tenant_id = ${TENANT} AND p.policy_id = ${id} AND p.deleted_at IS NULL`,
 );
 

@@ -1,7 +1,7 @@
 /** Deeply frozen JSON. State is replaced and never changed, so a snapshot copies lists, not their elements. */
 import { z } from 'zod';
 import { type Json, type JsonObject, jsonFault } from '../kernel/contract.js';
-import { invalid, parseAs, put } from '../kernel/index.js';
+import { invalid, parseAs, setJsonMember } from '../kernel/index.js';
 
 type Plain = string | number | boolean | null | undefined;
 
@@ -26,7 +26,7 @@ function copy(value: unknown): unknown {
   const made: JsonObject = {};
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key];
-    if (member !== undefined) put(made, key, copy(member) as Json);
+    if (member !== undefined) setJsonMember(made, key, copy(member) as Json);
   }
   return sealed(made);
 }

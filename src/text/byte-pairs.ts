@@ -1,5 +1,5 @@
 /** Byte-pair merging of a long piece of text with a heap, in O(n log n); a scan for each merge would take O(n²). */
-import type { GiveWay } from '../kernel/index.js';
+import type { CooperativeYield } from '../kernel/index.js';
 
 export type RankOfBytes = (bytes: Uint8Array) => number | undefined;
 
@@ -13,7 +13,11 @@ const RANKS = 2 ** 18;
 const STEPS_PER_YIELD = 1024;
 
 /** The number of tokens of a piece: merges the pair of the lowest rank, the leftmost first, until none is left. */
-export async function longPieceTokens(piece: Uint8Array, rankOf: RankOfBytes, maybeYield: GiveWay): Promise<number> {
+export async function longPieceTokens(
+  piece: Uint8Array,
+  rankOf: RankOfBytes,
+  maybeYield: CooperativeYield,
+): Promise<number> {
   const merging = new Merging(piece, rankOf);
   while (merging.step(STEPS_PER_YIELD)) {
     const wait = maybeYield();

@@ -48,7 +48,7 @@ export function dayMeant(
 }
 
 /** The tense of the day of an action: past, unless the action was for a later day. */
-export function tenseOfDeed(sentence: string, named: NamedDay): Tense {
+export function tenseOfAction(sentence: string, named: NamedDay): Tense {
   const before = sentence.slice(0, named.index);
   const isAhead = {
     to: MOVED.test(before) || !/\bfrom\b/i.test(before),

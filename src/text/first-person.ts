@@ -11,7 +11,7 @@ export function conjugated(verb: string): string {
 }
 
 /** The text after the subject, with the speaker as "they", whose verbs equal those of "I" except for am and was. */
-export function ofSpeaker(rest: string): string {
+export function inThirdPerson(rest: string): string {
   return rest
     .replace(/\bi'm\b/gi, "they're")
     .replace(/\bi am\b/gi, 'they are')
@@ -31,7 +31,7 @@ export const possessive = (name: string): string => (/s$/i.test(name) ? `${name}
 /** Names the speaker in an instruction, where "they" would refer to nobody. */
 export function namingSpeaker(rest: string, name: string | undefined): string {
   const who = name ?? 'the user';
-  return ofSpeaker(
+  return inThirdPerson(
     rest
       .replace(/\bme\b/gi, who)
       .replace(/\bI (?:(am|was)|([a-z]+))\b/gi, (_, is: string | undefined, verb: string | undefined) => {

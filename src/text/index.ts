@@ -1,6 +1,6 @@
 /** What other modules may use of text. */
-export { dayMeant, tenseOfDeed, tenseOfEvent } from './day-direction.js';
-export { conjugated, namingSpeaker, ofSpeaker, possessive, subjectName } from './first-person.js';
+export { dayMeant, tenseOfAction, tenseOfEvent } from './day-direction.js';
+export { conjugated, inThirdPerson, namingSpeaker, possessive, subjectName } from './first-person.js';
 export { type NamedDay, namedDay } from './named-days.js';
 export { parseDate } from './parse-date.js';
 export { type DateMention, dateMentions, isWithin, relativeMentions } from './question-dates.js';
@@ -8,6 +8,6 @@ export { isRole, MAX_FREQUENCY, searchTextOf, textFlags } from './search-text.js
 export { type TextUnit, unitsOf } from './sentences.js';
 export { baseForm, isInflected, ownCopy, stem } from './stem.js';
 export { stopWords } from './stop-words.js';
-export { analyse, contentWords, fold, partsOf, WORD, wordsOf } from './text-analysis.js';
+export { analyse, contentWords, fold, scriptRuns, WORD, wordsOf } from './text-analysis.js';
 export { type Block, blocksOf, FENCE } from './text-blocks.js';
 export { charactersWithin, countTokens, LONGEST_TOKEN, loadTokenizer } from './tokenizer.js';

@@ -78,7 +78,7 @@ function addWord(word: string, words: string[]): void {
 }
 
 /** Splits a word into runs of scripts without spaces and others. */
-export const partsOf = (word: string): { readonly text: string; readonly unspaced: boolean }[] =>
+export const scriptRuns = (word: string): { readonly text: string; readonly unspaced: boolean }[] =>
   BEYOND_ASCII.test(word) && UNSPACED.test(word)
     ? word
         .split(UNSPACED_RUN)

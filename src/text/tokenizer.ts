@@ -1,6 +1,6 @@
 /** Exact token counts by o200k_base, with the vocabulary of gpt-tokenizer. */
 import { hash } from 'node:crypto';
-import { type GiveWay, givingWay } from '../kernel/index.js';
+import { type CooperativeYield, cooperativeYield } from '../kernel/index.js';
 import { longPieceTokens, type RankOfBytes } from './byte-pairs.js';
 
 /** The used part of gpt-tokenizer: vocabulary, splitting, and merging of short pieces. */
@@ -46,7 +46,7 @@ const CACHED_LENGTH = 32;
 export async function countTokens(text: string, at_most = Infinity): Promise<number> {
   const api = await encoding();
   const { tokenSplitRegex } = api.bytePairEncodingCoreProcessor;
-  const maybeYield = givingWay();
+  const maybeYield = cooperativeYield();
   // Many counts may start at once.
   const due = text.length > CHARACTERS_PER_YIELD ? maybeYield() : undefined;
   if (due) await due;
@@ -80,7 +80,7 @@ const SLACK = 64;
 const LONG_CHARACTERS = 16;
 
 /** Whether a long piece certainly exceeds the limit, judged by its start. */
-async function exceeds(api: Encoding, piece: string, limit: number, maybeYield: GiveWay): Promise<boolean> {
+async function exceeds(api: Encoding, piece: string, limit: number, maybeYield: CooperativeYield): Promise<boolean> {
   const start = (limit + SLACK) * LONG_CHARACTERS;
   if (!(piece.length > 2 * start)) return false;
   return (await tokensOf(api, piece.slice(0, start), maybeYield)) > limit + SLACK;
@@ -91,7 +91,7 @@ function* piecesOf(text: string, split: RegExp): Generator<string> {
 }
 
 /** Synchronous, except for a long piece. */
-function tokensOf(api: Encoding, piece: string, maybeYield: GiveWay): number | Promise<number> {
+function tokensOf(api: Encoding, piece: string, maybeYield: CooperativeYield): number | Promise<number> {
   if (piece.length > LONG_PIECE) return mergedLong(api, piece, maybeYield);
   if (piece.length > CACHED_LENGTH) return merged(api, piece);
   let tokens = counts.get(piece);
@@ -112,7 +112,11 @@ function merged({ bytePairEncodingCoreProcessor: core }: Encoding, piece: string
 const longCounts = new Map<string, number>();
 const MAX_LONG_COUNTS = 4;
 
-async function mergedLong({ bytePairEncodingCoreProcessor: core }: Encoding, piece: string, maybeYield: GiveWay) {
+async function mergedLong(
+  { bytePairEncodingCoreProcessor: core }: Encoding,
+  piece: string,
+  maybeYield: CooperativeYield,
+) {
   const bytes = Buffer.from(piece);
   const key = hash('sha256', bytes, 'hex');
   const known = longCounts.get(key);
@@ -127,7 +131,7 @@ async function mergedLong({ bytePairEncodingCoreProcessor: core }: Encoding, pie
 export async function charactersWithin(text: string, limit: number): Promise<number> {
   const api = await encoding();
   const { tokenSplitRegex } = api.bytePairEncodingCoreProcessor;
-  const maybeYield = givingWay();
+  const maybeYield = cooperativeYield();
   let tokens = 0;
   let pauseAt = CHARACTERS_PER_YIELD;
   try {
@@ -152,7 +156,7 @@ export async function charactersWithin(text: string, limit: number): Promise<num
 }
 
 /** The longest half, quarter, … of a piece that fits. From short to long, so that the work depends on the result. */
-async function startWithin(api: Encoding, piece: string, limit: number, maybeYield: GiveWay): Promise<number> {
+async function startWithin(api: Encoding, piece: string, limit: number, maybeYield: CooperativeYield): Promise<number> {
   if (limit <= 0 || piece.length <= CACHED_LENGTH) return 0;
   const lengths: number[] = [];
   for (let length = piece.length >> 1; length > 0; length >>= 1) lengths.push(length);

@@ -4,12 +4,12 @@ import type { Frames } from '#cairn/engine/contract.js';
 import { errorCodes } from '#cairn/kernel/index.js';
 import {
   allOperations,
+  inputLocation,
   inputOf,
+  operationRoutes,
   type Planted,
   pathParameters,
   plant,
-  restGoesTo,
-  waysTo,
 } from '../support/contract.js';
 import { databases, type HttpTest, requestOf, startHttp } from '../support/http.js';
 
@@ -85,7 +85,9 @@ describe('the description of the API', () => {
 
   it('has every operation of the table once at each of its paths, and no other', () => {
     const wanted = allOperations.flatMap(({ name, ...operation }) =>
-      waysTo(operation).map(({ method, path }, i) => `${method} ${path} ${i === 0 ? name : `${name}.${i + 1}`}`),
+      operationRoutes(operation).map(
+        ({ method, path }, i) => `${method} ${path} ${i === 0 ? name : `${name}.${i + 1}`}`,
+      ),
     );
     const found = described().map(({ method, path, one }) => `${method} ${path} ${one.operationId}`);
     expect(found.sort()).toEqual(wanted.sort());
@@ -111,9 +113,9 @@ describe('the description of the API', () => {
       const rest = Object.keys(operation.input.shape).filter((name) => !inPath.includes(name));
       const query = one.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
       const body = one.requestBody?.content['application/json'];
-      if (restGoesTo(operation.method) === 'query') expect(query, operation.name).toEqual(rest);
+      if (inputLocation(operation.method) === 'query') expect(query, operation.name).toEqual(rest);
       else expect(query).toEqual([]);
-      if (restGoesTo(operation.method) === 'body' && rest.length > 0) {
+      if (inputLocation(operation.method) === 'body' && rest.length > 0) {
         const { properties } = body!.schema as { properties: object };
         expect(Object.keys(properties), operation.name).toEqual(rest);
         expect(body!.example).toEqual(
@@ -172,7 +174,7 @@ describe('the description of the API', () => {
       expect(page).toContain(`href="#${name}"`);
       expect(page).toContain(`>${method}</span> <code>${path}</code>`);
     }
-    for (const { path } of allOperations.flatMap(waysTo)) expect(page).toContain(`<code>${path}</code>`);
+    for (const { path } of allOperations.flatMap(operationRoutes)) expect(page).toContain(`<code>${path}</code>`);
     for (const code of Object.keys(errorCodes)) expect(page).toContain(`<code>${code}</code>`);
     const links = [...page.matchAll(/(?:src|href|action|srcset|poster|data)\s*=\s*["']?([^"'\s>]+)/gi)];
     expect(links.length).toBeGreaterThan(allOperations.length);
@@ -192,7 +194,7 @@ for (const database of databases()) {
     afterAll(() => test.close());
 
     const atEachPath = allOperations.flatMap((operation, i) =>
-      waysTo(operation).map(
+      operationRoutes(operation).map(
         ({ method, path }, j) =>
           [
             j === 0 ? operation.name : `${operation.name} at ${path}`,

@@ -12,11 +12,11 @@ import {
 import type { Bundle } from '#cairn/checkpoints/executions/model.js';
 import { snapshotCheck } from '#cairn/checkpoints/states/snapshot-check.js';
 import type { Json } from '#cairn/kernel/contract.js';
-import { atOnce } from '#cairn/kernel/index.js';
+import { runSteps } from '#cairn/kernel/index.js';
 import * as arbitrary from '../support/nouns/snapshots.js';
 
-const makeBundle = (...args: Parameters<typeof bundleSteps>): Bundle => atOnce(bundleSteps(...args));
-const readBundle = (value: unknown) => atOnce(readSteps(value));
+const makeBundle = (...args: Parameters<typeof bundleSteps>): Bundle => runSteps(bundleSteps(...args));
+const readBundle = (value: unknown) => runSteps(readSteps(value));
 
 const execution: BundledExecution = { execution_id: 'run-1', agent_id: 'coder', status: 'paused', created_at: 5 };
 

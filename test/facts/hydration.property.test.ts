@@ -5,7 +5,7 @@ import { renderSteps } from '#cairn/facts/transcripts/hydration.js';
 import type { Prompt } from '#cairn/facts/transcripts/model.js';
 import type { HydratedCard } from '#cairn/facts/transcripts/transcript.js';
 import type { Json, JsonObject } from '#cairn/kernel/contract.js';
-import { asList, atOnce } from '#cairn/kernel/index.js';
+import { asList, runSteps } from '#cairn/kernel/index.js';
 
 /** Few, so that they meet; of some the formats think differently. */
 const ids = ['a', 'a_b', 'a.b', 'a b', 'é', '', 'x'.repeat(50), `call_${'0'.repeat(24)}`];
@@ -102,7 +102,7 @@ function anthropicFacts({ role, content }: JsonObject): Spoken {
 
 const views = (given: readonly HydratedCard[]) =>
   (['openai', 'anthropic'] as const).map(
-    (format) => atOnce(renderSteps({ profile: { name: 'p', instructions: 'Work.' }, cards: given, format })).prompt,
+    (format) => runSteps(renderSteps({ profile: { name: 'p', instructions: 'Work.' }, cards: given, format })).prompt,
   );
 
 /** The results that follow a message before anything else does. */

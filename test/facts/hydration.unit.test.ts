@@ -5,7 +5,7 @@ import { prompt } from '#cairn/facts/transcripts/model.js';
 import { checkDeliverable, resultFields } from '#cairn/facts/transcripts/result-fields.js';
 import type { HydratedCard } from '#cairn/facts/transcripts/transcript.js';
 import type { Json, JsonObject } from '#cairn/kernel/contract.js';
-import { atOnce } from '#cairn/kernel/index.js';
+import { runSteps } from '#cairn/kernel/index.js';
 
 let made = 0;
 const card = (content: Json, metadata: JsonObject, more: Partial<HydratedCard> = {}): HydratedCard => ({
@@ -24,7 +24,7 @@ const result = (id: string | null, value: Json, content: Json = { status: 'succe
   card(content, { type: 'tool.result', role: 'tool' }, { tool_call_id: id });
 
 const render = (format: Hydration['format'], cards: readonly HydratedCard[], profile: Json = null) =>
-  atOnce(renderSteps({ profile, cards, format })).prompt;
+  runSteps(renderSteps({ profile, cards, format })).prompt;
 const openai = (...cards: HydratedCard[]) => render('openai', cards).messages;
 const anthropic = (...cards: HydratedCard[]) => render('anthropic', cards).messages;
 

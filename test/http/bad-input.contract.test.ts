@@ -4,11 +4,11 @@ import type { z } from 'zod';
 import { type ErrorCode, errorCodes } from '#cairn/kernel/index.js';
 import {
   allOperations,
+  inputLocation,
   inputOf,
   type Planted,
   pathParameters,
   plant,
-  restGoesTo,
   wrongValues,
 } from '../support/contract.js';
 import { databases, type HttpTest, type Reply, requestOf, type Sent, startHttp } from '../support/http.js';
@@ -87,7 +87,7 @@ for (const database of databases()) {
       it('names a field that it does not know', async () => {
         const unknown = asSent({ ...inputOf(operation, planted), no_such_field: 1 });
         const elsewhere =
-          restGoesTo(operation.method) === 'body'
+          inputLocation(operation.method) === 'body'
             ? { ...asSent(inputOf(operation, planted)), path: `${asSent(planted).path}?no_such_field=1` }
             : { ...asSent({ ...inputOf(operation, planted), __proto__: null, constructor: 'x' }) };
         const [first, second] = await allRefused([unknown, elsewhere], 'INVALID_INPUT');

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { allOperations, type NamedOperation } from '#cairn/api/contract.js';
 import { openapiSteps } from '#cairn/api/openapi.js';
-import { pathParameters, waysTo } from '#cairn/engine/contract.js';
+import { operationRoutes, pathParameters } from '#cairn/engine/contract.js';
 import { referencePage } from '#cairn/http/reference.js';
 import { methodsAt, routesOf } from '#cairn/http/routes.js';
-import { atOnce } from '#cairn/kernel/index.js';
+import { runSteps } from '#cairn/kernel/index.js';
 
 const base = {
   group: 'cards',
@@ -58,7 +58,7 @@ describe('an operation at several paths', () => {
   });
 
   it('is described at each alike, under an id of its own', () => {
-    const { paths } = atOnce(openapiSteps('test', table)) as unknown as {
+    const { paths } = runSteps(openapiSteps('test', table)) as unknown as {
       paths: Record<string, Record<string, Described>>;
     };
     const found = Object.entries(paths).flatMap(([path, methods]) =>
@@ -93,7 +93,7 @@ describe('an operation at several paths', () => {
 describe('the table', () => {
   it('has the same placeholders in all paths of an operation, and no path twice', () => {
     for (const operation of allOperations) {
-      const [first, ...others] = waysTo(operation).map(({ path }) => [
+      const [first, ...others] = operationRoutes(operation).map(({ path }) => [
         ...pathParameters(path).sort(),
         path.includes('{project_id}'),
       ]);

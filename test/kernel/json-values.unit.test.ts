@@ -1,14 +1,14 @@
 /** What is retained of a value that a caller sent. */
 import { describe, expect, it } from 'vitest';
-import { keep } from '#cairn/kernel/json/values.js';
+import { toImmutable } from '#cairn/kernel/json/values.js';
 
 describe('a value that is kept', () => {
   it('is itself when it is frozen to its last member', () => {
     const frozen = Object.freeze({ a: Object.freeze([Object.freeze({ b: 1 }), 'c', null]) });
-    expect(keep(frozen)).toBe(frozen);
+    expect(toImmutable(frozen)).toBe(frozen);
     const open = Object.freeze({ a: Object.freeze([{ b: 1 }]) });
-    expect(keep(open)).not.toBe(open);
-    expect(keep(open)).toEqual(open);
+    expect(toImmutable(open)).not.toBe(open);
+    expect(toImmutable(open)).toEqual(open);
   });
 
   it('is a copy when something in it may give another value the next time', () => {
@@ -19,7 +19,7 @@ describe('a value that is kept', () => {
       },
     });
     const list = Object.freeze(Object.defineProperty([0], 0, { get: () => n, enumerable: true }));
-    const kept = [keep(counter), keep({ deep: counter }), keep(list)];
+    const kept = [toImmutable(counter), toImmutable({ deep: counter }), toImmutable(list)];
     n = 2;
     expect(kept).toEqual([{ n: 1 }, { deep: { n: 1 } }, [1]]);
   });

@@ -1,7 +1,7 @@
 /** Measuring for the search: before the transaction, for the state that it is for, and without holding up others. */
 import { expect, it } from 'vitest';
 import type { Call } from '#cairn/engine/index.js';
-import { inTurn } from '#cairn/kernel/index.js';
+import { afterYield } from '#cairn/kernel/index.js';
 import { sha256 } from '#cairn/kernel/node.js';
 import { measureTerms, termsFor } from '#cairn/memory/versions/search-doc.js';
 import type { VersionRow } from '#cairn/memory/versions/store.js';
@@ -41,7 +41,7 @@ it('many that are measured at once let the event loop turn in between', async ()
     const until = performance.now() + 2;
     while (performance.now() < until);
   };
-  await Promise.all(Array.from({ length: 40 }, () => inTurn(work)));
+  await Promise.all(Array.from({ length: 40 }, () => afterYield(work)));
   over = true;
   expect(turns).toBeGreaterThan(5);
 });

@@ -25,7 +25,7 @@ import {
   sizesOf,
   trajectoryLeaves,
 } from '#cairn/memory/trajectories/tree-store.js';
-import { knownMemories } from '#cairn/memory/versions/store.js';
+import { existingMemories } from '#cairn/memory/versions/store.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-plans-'));
 const database = join(folder, 'cairn.db');
@@ -67,7 +67,7 @@ describe('no statement walks over all that a tenant has', () => {
     ['what is closed', () => lockScopesOf(tx, ids)],
     ['artifacts', () => artifactsOf(tx, 'a', 1, 1)],
     ['notes', () => notesFrom(tx, 'a', 1, 1)],
-    ['named ones', () => knownMemories(tx, ids, 1, { kind: 'note' })],
+    ['named ones', () => existingMemories(tx, ids, 1, { kind: 'note' })],
     ['what has ended', () => endedBelow(tx, 'a')],
     ['endings', () => endTrajectories(tx, ids, 1)],
     ['clearing', () => clearTrajectories(tx, ids, 1)],

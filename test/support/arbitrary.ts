@@ -1,7 +1,7 @@
 /** Requests that somebody could send to an operation: some fit, most do not. Made from its schema and its example. */
 import fc from 'fast-check';
 import { z } from 'zod';
-import { inputOf, type NamedOperation, type Planted, pathParameters, restGoesTo } from './contract.js';
+import { inputLocation, inputOf, type NamedOperation, type Planted, pathParameters } from './contract.js';
 import { requestOf, type Sent } from './http.js';
 
 interface Schema {
@@ -145,7 +145,7 @@ function place(operation: NamedOperation, input: Members, tenant: string): Sent 
     if (members[name] === '.' || members[name] === '..') members[name] = 'dots';
   }
   const sent = requestOf(operation, members, tenant);
-  if (restGoesTo(operation.method) === 'query') return sent;
+  if (inputLocation(operation.method) === 'query') return sent;
   // Escapes of half surrogates reach the server as such.
   const rest = Object.entries(input).filter(([name]) => !pathParameters(operation.path).includes(name));
   return { ...sent, body: JSON.stringify(Object.fromEntries(rest)) };

@@ -4,7 +4,7 @@ import type { NamedOperation } from '#cairn/api/contract.js';
 import type { Api } from '#cairn/api/index.js';
 import { executions } from '#cairn/checkpoints/contract.js';
 import { nullIsAbsence } from '#cairn/engine/contract/lenient-input.js';
-import { clearsByNull, pathParameters, restGoesTo } from '#cairn/engine/contract.js';
+import { clearsByNull, inputLocation, pathParameters } from '#cairn/engine/contract.js';
 import { plantAgent } from './plant/agents.js';
 import { plantContexts } from './plant/contexts.js';
 import { plantDelegations } from './plant/delegations.js';
@@ -19,10 +19,10 @@ export type { Api } from '#cairn/api/api.js';
 export { allOperations, type NamedOperation } from '#cairn/api/operations.js';
 export {
   clearsByNull,
+  inputLocation,
   namesProject,
+  operationRoutes,
   pathParameters,
-  restGoesTo,
-  waysTo,
 } from '#cairn/engine/contract/operation.js';
 
 /** Is in everything of a tenant that another must not see, and in no id. */
@@ -238,7 +238,7 @@ const KINDS: readonly unknown[] = [true, 12.5, -1, '', 'no\u0000', [], [[]], {},
 /** For each field that travels in the query or body, values that its schema does not take. */
 export function wrongValues(operation: NamedOperation): [string, unknown][] {
   const inPath = pathParameters(operation.path);
-  const inQuery = restGoesTo(operation.method) === 'query';
+  const inQuery = inputLocation(operation.method) === 'query';
   const wrong: [string, unknown][] = [];
   for (const [field, schema] of Object.entries(operation.input.shape)) {
     if (inPath.includes(field)) continue;

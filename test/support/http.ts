@@ -5,7 +5,7 @@ import { Store } from '#cairn/api/index.js';
 import { Sql } from '#cairn/driver/sql.js';
 import type { KeyRole } from '#cairn/engine/contract.js';
 import { createServer } from '#cairn/http/server.js';
-import { type Api, type NamedOperation, namesProject, pathParameters, restGoesTo } from './contract.js';
+import { type Api, inputLocation, type NamedOperation, namesProject, pathParameters } from './contract.js';
 import { until } from './server.js';
 import { freshDatabase, targetNames } from './targets.js';
 
@@ -82,7 +82,7 @@ export function requestOf(operation: NamedOperation, input: Readonly<Record<stri
   if (namesProject(path)) path = path.replace('{project_id}', encodeURIComponent(tenant));
   for (const name of inPath) path = path.replace(`{${name}}`, encodeURIComponent(asText(input[name])));
   const rest = Object.entries(input).filter(([name]) => !inPath.includes(name));
-  if (restGoesTo(operation.method) === 'query') {
+  if (inputLocation(operation.method) === 'query') {
     const query = new URLSearchParams(rest.map(([name, value]): [string, string] => [name, asText(value)]));
     return { method: operation.method, path: query.size > 0 ? `${path}?${query}` : path };
   }

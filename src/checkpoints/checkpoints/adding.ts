@@ -1,8 +1,8 @@
 /** Stores a checkpoint: its differences from its parent's state, in one transaction with its row and event. */
 import type { Query, Tx } from '../../driver/index.js';
-import { appendEvent, type Call, change, keptAnswer, stepsOf, type Work } from '../../engine/index.js';
+import { appendEvent, type Call, change, runCallSteps, storedReplay, type Work } from '../../engine/index.js';
 import type { Json } from '../../kernel/contract.js';
-import { CairnError, givingWay, inSteps, invalid } from '../../kernel/index.js';
+import { CairnError, cooperativeYield, invalid, runWithYields } from '../../kernel/index.js';
 import { refuseFormerOwner } from '../../memory/index.js';
 import {
   agentOf,
@@ -82,7 +82,7 @@ export async function addCheckpoint(
   const isKeyed = call.options.idempotency_key !== undefined;
   const request = isKeyed && 'snapshot' in input ? { ...input, snapshot: snapshot() } : input;
   const query = call.driver.at(call.tenant);
-  const kept = await keptAnswer(call, request);
+  const kept = await storedReplay(call, request);
   if (kept !== undefined) return readSummary(query, kept);
   for (let attempt = 1; ; attempt++) {
     // Mostly the id is new: only after a conflict is it looked up here.
@@ -93,7 +93,7 @@ export async function addCheckpoint(
     let compared: Compared =
       attempt === 1 && taken.parent_id === parent_id
         ? taken
-        : { parent_id, next: await inSteps(nextSteps(await before(), snapshot()), givingWay()) };
+        : { parent_id, next: await runWithYields(nextSteps(await before(), snapshot()), cooperativeYield()) };
     if (!sent.carries && compared.next.unknown.size > 0) refuseUnknown(compared.next, await before());
     const measures = await measureThoughts(call, addedThoughts(compared.next));
     let row: CheckpointRow | undefined;
@@ -136,7 +136,7 @@ async function takeSnapshot(call: Call, { execution_id, parent_id, snapshot }: S
   const states = retainedStates.of(call);
   const likely = parent_id === undefined ? states.lastOf(call.tenant, execution_id) : parent_id;
   const state = likely ? states.get(call.tenant, likely) : undefined;
-  const next = await stepsOf(call, nextSteps(state ?? emptyState, snapshot));
+  const next = await runCallSteps(call, nextSteps(state ?? emptyState, snapshot));
   return { parent_id: state ? likely! : null, next };
 }
 

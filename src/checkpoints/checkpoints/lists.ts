@@ -1,5 +1,5 @@
 /** Lists of checkpoints, thoughts and tool calls. */
-import { atLength } from '../../driver/index.js';
+import { longQuery } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, listPage, type PageInput } from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
@@ -34,7 +34,7 @@ export async function list(call: Call, input: In<'checkpoints.list'>): Promise<O
     filters: filters as Json,
     key: 'string',
     keyOf: ({ checkpoint_id }) => checkpoint_id,
-    read: (request) => listCheckpoints(atLength(driver, tenant), filter, request),
+    read: (request) => listCheckpoints(longQuery(driver, tenant), filter, request),
     bytesOf: ({ labels, description }) => (labels?.length ?? 0) + (description?.length ?? 0),
     count: countCheckpoints(filter),
   });
@@ -62,7 +62,7 @@ async function entryPage<T extends Thought | ToolCall>(
   { limit, cursor, offset, order, ...filters }: PageInput & EntryFilter,
   held: readonly EntryRow[] | undefined,
 ) {
-  const query = atLength(call.driver, call.tenant);
+  const query = longQuery(call.driver, call.tenant);
   const filter = { ...filters, reach: reachOf(call, 'Checkpoint') };
   const { rows, ...page } = await listPage<EntryRow, string>(call, {
     input: { limit, cursor, offset, order },

@@ -1,9 +1,9 @@
 /** Use cases of checkpoints: create, read, compare, restore, branch; pending writes. */
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { appendEvent, type Call, change, keptAnswer, type Work } from '../../engine/index.js';
+import { appendEvent, type Call, change, storedReplay, type Work } from '../../engine/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { CairnError, givingWay, invalid, keep, notFound } from '../../kernel/index.js';
+import { CairnError, cooperativeYield, invalid, notFound, toImmutable } from '../../kernel/index.js';
 import { openExecution, openExecutionLocked } from '../executions/service.js';
 import { type ExecutionRow, updateExecution } from '../executions/store.js';
 import { diffStates } from '../states/diff.js';
@@ -36,7 +36,7 @@ export async function create(call: Call, input: In<'checkpoints.create'>): Promi
       metadata: input.metadata ?? {},
       name: input.name ?? null,
       description: input.description ?? null,
-      labels: input.labels && (keep(input.labels) as JsonObject),
+      labels: input.labels && (toImmutable(input.labels) as JsonObject),
       timestamp: input.timestamp,
     },
     input,
@@ -70,7 +70,7 @@ export async function get(call: Call, input: In<'checkpoints.get'>): Promise<Che
 }
 
 async function compare(from: Checkpoint, to: Checkpoint) {
-  const give_way = givingWay();
+  const give_way = cooperativeYield();
   await give_way();
   const changes = diffStates(from.snapshot as unknown as Json, to.snapshot as unknown as Json);
   await give_way();
@@ -124,7 +124,7 @@ export async function restore(call: Call, input: In<'checkpoints.restore'>): Pro
 /** Stores the same state again, as the first checkpoint of a branch. */
 export async function branch(call: Call, input: In<'checkpoints.branch'>): Promise<CheckpointSummary> {
   const query = call.driver.at(call.tenant);
-  const kept = await keptAnswer(call, input);
+  const kept = await storedReplay(call, input);
   if (kept !== undefined) return showSummary(await openCheckpoint(query, kept as string));
   const row = await openCheckpoint(query, input.checkpoint_id);
   const state = await retainedState(call, input.checkpoint_id);

@@ -1,12 +1,12 @@
 /** Prunes checkpoints, and deletes executions with all their checkpoints. */
-import { atLength } from '../../driver/index.js';
+import { longQuery } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import {
   appendEvent,
   type Call,
   change,
-  keptAnswer,
   startErasure,
+  storedReplay,
   type Work,
   waitForErasure,
   writeGuarded,
@@ -39,13 +39,13 @@ const ATTEMPTS = 8;
 
 export async function prune(call: Call, input: In<'executions.prune'>): Promise<Pruned> {
   const { execution_id } = input;
-  const kept = input.dry_run ? undefined : await keptAnswer(call, input);
+  const kept = input.dry_run ? undefined : await storedReplay(call, input);
   if (kept !== undefined) return kept as Pruned;
   /** Includes those of attempts that another writer interrupted. */
   const gone: string[] = [];
   for (let attempt = 1; ; attempt++) {
     const execution = await openExecution(call.driver.at(call.tenant), execution_id);
-    const query = atLength(call.driver, call.tenant);
+    const query = longQuery(call.driver, call.tenant);
     const plan = planPruning(await nodesOf(query, execution_id), execution.head_id, input);
     const removed = [...gone, ...plan.removed.map(({ checkpoint_id }) => checkpoint_id)];
     const answer = {
@@ -84,7 +84,7 @@ async function freedBy(
   execution: ExecutionRow,
   plan: PrunePlan,
 ): Promise<Pick<Pruned, 'freed_bytes' | 'freed_rows'>> {
-  const query = atLength(call.driver, call.tenant);
+  const query = longQuery(call.driver, call.tenant);
   const { execution_id } = execution;
   const lines = await linesOf(query, execution_id);
   const visibility = new Visibility(plan.kept, lines, await overridesOf(query, execution_id));

@@ -1,7 +1,7 @@
 /** Erases stored parts that are no longer visible: of a deleted execution, or after pruning. */
-import { atLength, type Tx } from '../../driver/index.js';
+import { longQuery, type Tx } from '../../driver/index.js';
 import { type Call, inBatches } from '../../engine/index.js';
-import { type EndingRow, executionHolder, noteVersions } from '../../engine/sql.js';
+import { countErasedVersions, type EndingRow, executionHolder } from '../../engine/sql.js';
 import {
   deleteLines,
   deletePart,
@@ -29,7 +29,7 @@ export async function* invisibleParts(
   execution: Pick<ExecutionRow, 'execution_id' | 'revision'>,
   visibility: Visibility,
 ): AsyncGenerator<{ table: PartTable; parts: PartPlace[] }> {
-  const query = atLength(call.driver, call.tenant);
+  const query = longQuery(call.driver, call.tenant);
   for (const table of PART_TABLES) {
     let after = { line: 0, added: 0, ordinal: -1 };
     for (;;) {
@@ -52,7 +52,7 @@ export async function eraseStates(call: Call, ending: EndingRow): Promise<boolea
   const { holder } = ending;
   const isDeleted = holder.startsWith(executionHolder(''));
   const execution_id = holder.slice(holder.indexOf(':') + 1);
-  const query = atLength(driver, tenant);
+  const query = longQuery(driver, tenant);
   const execution = (await findExecution(driver.at(tenant), execution_id))!;
   const nodes = await nodesOf(query, execution_id);
   const lines = await linesOf(query, execution_id);
@@ -64,7 +64,9 @@ export async function eraseStates(call: Call, ending: EndingRow): Promise<boolea
   const whole =
     (await eachBatch(call, ids, (tx, batch) => removeCheckpoints(tx, batch))) &&
     (await eachInvisible(call, execution, visibility, emptyPart)) &&
-    (await eachInvisible(call, execution, visibility, deletePart, (tx, count) => noteVersions(tx, holder, count))) &&
+    (await eachInvisible(call, execution, visibility, deletePart, (tx, count) =>
+      countErasedVersions(tx, holder, count),
+    )) &&
     (await inBatches(call, async (limit) => {
       const removed = await removedCheckpoints(driver.at(tenant), limit);
       if (removed.length > 0) await driver.write(tenant, (tx) => deleteRemoved(tx, removed));

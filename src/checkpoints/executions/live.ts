@@ -1,7 +1,7 @@
 /** `executions.live`: the state of an execution once, then the changes of each checkpoint. */
 import type { Query } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { type Call, following, headOf, STRETCH } from '../../engine/index.js';
+import { type Call, followStream, headOf, MAX_SCANNED_EVENTS } from '../../engine/index.js';
 import { stillPermitted } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
@@ -33,7 +33,7 @@ export function live(call: Call, input: In<'executions.live'>): AsyncGenerator<L
   let position = 0;
   let last: Sent | undefined;
   const heartbeat = (): LiveItem => ({ ...nothing, token: tokenAt(call, last) });
-  return following<LiveItem>(call, {
+  return followStream<LiveItem>(call, {
     open: async () => {
       const known = input.after === undefined ? undefined : checkedToken(input.after);
       // Position and state come from one snapshot: no event is lost or repeated between them.
@@ -51,7 +51,7 @@ export function live(call: Call, input: In<'executions.live'>): AsyncGenerator<L
         await stillPermitted(call, operations.live.touches, input);
       }
       while (position < head && !ended()) {
-        const range = { after: position, until: Math.min(head, position + STRETCH) };
+        const range = { after: position, until: Math.min(head, position + MAX_SCANNED_EVENTS) };
         const moves = await nextMoves(query, execution_id, range, MOVES_PER_READ);
         for (const { seq, imported, checkpoint_id } of moves) {
           position = seq;

@@ -1,12 +1,12 @@
 /** Use cases of executions: create, read, list, update. `ending.ts` deletes, `views.ts` has trees and statistics. */
-import { atLength, type Query } from '../../driver/index.js';
+import { longQuery, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
-  actsAs,
   appendEvent,
   type Call,
   change,
-  isAnswerOf,
+  checkNamedAgent,
+  equalsAnswer,
   listPage,
   timesOf,
   type Work,
@@ -70,7 +70,7 @@ const byId = {
 
 /** The agent of an execution or checkpoint: that of the key, else the named one. */
 export const agentOf = (call: Call, named: string | undefined): string =>
-  actsAs(call, named, 'agent_id') ?? named ?? DEFAULT_AGENT;
+  checkNamedAgent(call, named, 'agent_id') ?? named ?? DEFAULT_AGENT;
 
 export function newExecution(
   given: Pick<ExecutionRow, 'execution_id' | 'agent_id'> & Partial<ExecutionRow>,
@@ -110,7 +110,7 @@ function sameExecution(
   const { execution_id } = row;
   if (row.deleted_at !== null) throw executionGone(execution_id);
   const shown = showExecution(row);
-  const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
+  const isSame = row.sent_hash === sent_hash || equalsAnswer(operations.create.input, shown, input);
   if (isSame && row.agent_id === agent_id) return shown;
   throw new CairnError(
     'ENTITY_ALREADY_EXISTS',
@@ -167,7 +167,7 @@ export async function list(call: Call, input: In<'executions.list'>): Promise<Ou
     filters: filters as Json,
     key: 'string',
     keyOf: ({ execution_id }) => execution_id,
-    read: (request) => listExecutions(atLength(driver, tenant), filter, request),
+    read: (request) => listExecutions(longQuery(driver, tenant), filter, request),
     bytesOf: ({ metadata }) => metadata?.length ?? 0,
     count: countExecutions(filter),
   });

@@ -8,9 +8,9 @@ import {
   sql,
   type Table,
   TENANT,
-  type Times,
+  type TimeRange,
   type Tx,
-  within,
+  timeConditions,
 } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { type Reach, within as withinReach } from '../../engine/sql.js';
@@ -110,7 +110,7 @@ export const executionsWithin = (reach: Reach): Sql => withinReach(reach, sql`e.
 type ListInput = In<'executions.list'>;
 
 interface ExecutionFilter extends Pick<ListInput, 'status' | 'agent_id' | 'trajectory_id' | 'thread_id' | 'namespace'> {
-  readonly times: Times;
+  readonly times: TimeRange;
   readonly reach?: Reach | undefined;
 }
 
@@ -122,7 +122,7 @@ function where(filter: ExecutionFilter): Sql {
   if (trajectory_id !== undefined) conditions.push(sql`e.trajectory_id = ${trajectory_id}`);
   if (thread_id !== undefined) conditions.push(sql`e.thread_id = ${thread_id}`);
   if (namespace !== undefined) conditions.push(sql`e.namespace = ${namespace}`);
-  conditions.push(...within(sql`e.created_at`, sql`e.updated_at`, filter.times));
+  conditions.push(...timeConditions(sql`e.created_at`, sql`e.updated_at`, filter.times));
   if (filter.reach) conditions.push(executionsWithin(filter.reach));
   return join(conditions, ' AND ');
 }

@@ -1,8 +1,8 @@
 /** Exports executions as bundles, and imports bundles and checkpoint files, each in one transaction. */
-import { atLength, type Query, type Tx } from '../../driver/index.js';
+import { longQuery, type Query, type Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { appendEvent, type Call, change, keptAnswer, stepsOf } from '../../engine/index.js';
-import { CairnError, givingWay, inSteps, invalid } from '../../kernel/index.js';
+import { appendEvent, type Call, change, runCallSteps, storedReplay } from '../../engine/index.js';
+import { CairnError, cooperativeYield, invalid, runWithYields } from '../../kernel/index.js';
 import { metadataText } from '../../memory/index.js';
 import { addCheckpoint, cycleError } from '../checkpoints/adding.js';
 import { type CheckpointSummary, presentMembers } from '../checkpoints/model.js';
@@ -29,7 +29,7 @@ const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
 
 async function exportBundle(call: Call, { execution_id }: In<'executions.export'>): Promise<Bundle> {
   const { driver, tenant } = call;
-  const query = atLength(driver, tenant);
+  const query = longQuery(driver, tenant);
   const bytes = await storedBytes(query, await openExecution(query, execution_id));
   if (bytes > MAX_BUNDLE_BYTES) {
     const fault = `the states of execution ${execution_id} have ${bytes} bytes, the limit is ${MAX_BUNDLE_BYTES}`;
@@ -39,8 +39,8 @@ async function exportBundle(call: Call, { execution_id }: In<'executions.export'
     execution: await openExecution(at, execution_id),
     contents: await readContents(at, execution_id),
   }));
-  const give_way = givingWay();
-  const stateAt = await inSteps(statesFrom(contents.parts, contents.lines), give_way);
+  const give_way = cooperativeYield();
+  const stateAt = await runWithYields(statesFrom(contents.parts, contents.lines), give_way);
   const writes = groupBy(contents.writes, ({ checkpoint_id }) => checkpoint_id);
   // In tree order: a file may have been imported before its parent's.
   function* bundled(): Generator<BundledCheckpoint> {
@@ -51,7 +51,7 @@ async function exportBundle(call: Call, { execution_id }: In<'executions.export'
         pending_writes: (writes.get(row.checkpoint_id) ?? []).map(showWrite),
       };
   }
-  const exported = await inSteps(bundleSteps(toBundle(execution), bundled()), give_way);
+  const exported = await runWithYields(bundleSteps(toBundle(execution), bundled()), give_way);
   return bundleWithCarried(exported, execution.carried);
 }
 
@@ -67,15 +67,15 @@ const toBundle = (row: ExecutionRow): BundledExecution => ({
 
 async function importBundle(call: Call, input: In<'executions.import'>): Promise<Execution> {
   const { tenant } = call;
-  const { execution, checkpoints } = await stepsOf(call, readSteps(input.bundle));
+  const { execution, checkpoints } = await runCallSteps(call, readSteps(input.bundle));
   const { execution_id } = execution;
   const agent_id = agentOf(call, execution.agent_id);
   const foreign = checkpoints.find(({ summary }) => summary.agent_id !== execution.agent_id);
   if (foreign)
     throw invalid(`checkpoint ${foreign.summary.id} of the bundle has another \`agent_id\` than its execution`);
   const again = async (query: Query) => showExecution(await openExecution(query, execution_id));
-  if ((await keptAnswer(call, input)) !== undefined) return again(call.driver.at(tenant));
-  const laidOut = await stepsOf(call, layOut(tenant, checkpoints));
+  if ((await storedReplay(call, input)) !== undefined) return again(call.driver.at(tenant));
+  const laidOut = await runCallSteps(call, layOut(tenant, checkpoints));
   const existing = await sameExecution(call, execution_id, input.bundle as unknown as Bundle);
   if (existing && call.options.idempotency_key === undefined) return existing;
   const measures = await measureThoughts(call, existing ? [] : thoughtBodies(laidOut.parts));
@@ -126,7 +126,7 @@ async function sameExecution(call: Call, execution_id: string, given: Bundle): P
   if (!row) return undefined;
   if (row.deleted_at !== null) throw executionGone(execution_id);
   const exported = await exportBundle(call, { execution_id });
-  if (await inSteps(sameBundleSteps(exported, given), givingWay())) return showExecution(row);
+  if (await runWithYields(sameBundleSteps(exported, given), cooperativeYield())) return showExecution(row);
   throw new CairnError(
     'ENTITY_ALREADY_EXISTS',
     `execution ${execution_id} already exists with different content: import into another store`,

@@ -1,5 +1,5 @@
 /** Trees and statistics of executions. */
-import { atLength } from '../../driver/index.js';
+import { longQuery } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import { CairnError } from '../../kernel/index.js';
@@ -22,7 +22,7 @@ import {
 export async function tree(call: Call, input: In<'executions.tree'>): Promise<Out<'executions.tree'>> {
   const { driver, tenant } = call;
   const { execution_id, head_id } = await openExecution(driver.at(tenant), input.execution_id);
-  const rows = await treeRows(atLength(driver, tenant), execution_id, MAX_ENTRIES + 1);
+  const rows = await treeRows(longQuery(driver, tenant), execution_id, MAX_ENTRIES + 1);
   refuseTooLarge(call, execution_id, rows);
   const { roots, nodes } = buildTree(rows);
   return {
@@ -52,7 +52,7 @@ function refuseTooLarge(call: Call, execution_id: string, rows: readonly TreeRow
 export async function stats(call: Call, input: In<'executions.stats'>): Promise<ExecutionStats> {
   const { driver, tenant } = call;
   const { execution_id, revision, head_id } = await openExecution(driver.at(tenant), input.execution_id);
-  const long = atLength(driver, tenant);
+  const long = longQuery(driver, tenant);
   const until = { execution_id, revision };
   const head = head_id === null ? undefined : await findCheckpoint(driver.at(tenant), head_id);
   const steps = head ? (await stepRows(long, head, MAX_STEPS)).reverse() : [];

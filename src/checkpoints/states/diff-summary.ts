@@ -1,6 +1,6 @@
 /** Describes the changes between two snapshots: by thought, message, variable and tool, and in one line. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { isLongerThan, sameMembers, stepsOf } from '../../kernel/index.js';
+import { isLongerThan, pointerNames, sameMembers } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import type { Changes, Snapshot, Thought } from '../checkpoints/model.js';
 import type { SemanticDiff } from '../executions/model.js';
@@ -11,7 +11,7 @@ type Paths = readonly { readonly steps: readonly string[]; readonly change: Chan
 
 /** `changes` are those of `diffStates(a, b)`. */
 export function describeChanges(a: Snapshot, b: Snapshot, changes: Changes): Parts & { summary: string } {
-  const paths = Object.keys(changes).map((path) => ({ steps: stepsOf(path) ?? [], change: changes[path]! }));
+  const paths = Object.keys(changes).map((path) => ({ steps: pointerNames(path) ?? [], change: changes[path]! }));
   const touched = (...start: string[]): boolean =>
     paths.some(({ steps }) => start.every((name, i) => steps[i] === name));
   const parts = {

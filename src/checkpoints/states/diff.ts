@@ -1,6 +1,6 @@
 /** Computes the changes from one state to another, by path. `patch.ts` applies them. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { isObject, sameJson, step } from '../../kernel/index.js';
+import { isObject, pointerTo, sameJson } from '../../kernel/index.js';
 import type { Changes } from '../checkpoints/model.js';
 import { diffSequences, type Hunk } from './sequence-diff.js';
 
@@ -29,9 +29,9 @@ function compareObjects(a: JsonObject, b: JsonObject, path: string, changes: Cha
   for (const name of [...names].sort()) {
     const before = Object.hasOwn(a, name) ? a[name] : undefined;
     const after = Object.hasOwn(b, name) ? b[name] : undefined;
-    if (before !== undefined && after !== undefined) compare(before, after, step(path, name), changes);
-    else if (before !== undefined) changes[step(path, name)] = { before };
-    else if (after !== undefined) changes[step(path, name)] = { after };
+    if (before !== undefined && after !== undefined) compare(before, after, pointerTo(path, name), changes);
+    else if (before !== undefined) changes[pointerTo(path, name)] = { before };
+    else if (after !== undefined) changes[pointerTo(path, name)] = { after };
   }
 }
 
@@ -43,7 +43,7 @@ function compareHunk(a: readonly Json[], b: readonly Json[], hunk: Hunk, path: s
   let done = 0;
   const replaceUntil = (oldEnd: number, newEnd: number) => {
     if (done === oldEnd && done === newEnd) return;
-    changes[step(path, `${hunk.start + done}:${hunk.start + oldEnd}`)] = {
+    changes[pointerTo(path, `${hunk.start + done}:${hunk.start + oldEnd}`)] = {
       before: a.slice(hunk.start + done, hunk.start + oldEnd),
       after: b.slice(hunk.from + done, hunk.from + newEnd),
     };
@@ -53,7 +53,7 @@ function compareHunk(a: readonly Json[], b: readonly Json[], hunk: Hunk, path: s
     const after = b[hunk.from + i]!;
     if (isEdit(before, after)) {
       replaceUntil(i, i);
-      compare(before, after, step(path, hunk.start + i), changes);
+      compare(before, after, pointerTo(path, hunk.start + i), changes);
       done = i + 1;
       // With different lengths, only leading elements can be recognised as edits.
     } else if (oldLength !== newLength) break;

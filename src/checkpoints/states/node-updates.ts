@@ -1,6 +1,6 @@
 /** Compares a sent state with the retained one, collecting parts to add and to end: an append costs its own size. */
 import { type Json, type JsonObject, textFault } from '../../kernel/contract.js';
-import { invalid, isLongerThan, isObject, put, type Steps, sameJson } from '../../kernel/index.js';
+import { invalid, isLongerThan, isObject, type Steps, sameJson, setJsonMember } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { type Patch, patchesOf, positionsFor, type Room } from './list-patches.js';
 import {
@@ -56,7 +56,7 @@ export function objectNode(id: ContainerId, members: ReadonlyMap<string, Node>, 
   const value: JsonObject = {};
   let size = 0;
   for (const [key, member] of members) {
-    put(value, key, member.value as Json);
+    setJsonMember(value, key, member.value as Json);
     size += member.size + key.length;
   }
   return { kind: 'object', id, value, members, ref, size };

@@ -3,7 +3,7 @@
  * parts in which they do not differ.
  */
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { keep } from '../../kernel/index.js';
+import { toImmutable } from '../../kernel/index.js';
 
 /** A value with more characters of JSON is split into its members or elements. */
 export const SPLIT_ABOVE = 4096;
@@ -130,7 +130,7 @@ export class EditBuilder {
   /** A checked copy that the caller cannot change. */
   keep(value: unknown): Json {
     this.check(value, this.depth);
-    return this.stored(keep(value));
+    return this.stored(toImmutable(value));
   }
 
   container(): ContainerId {

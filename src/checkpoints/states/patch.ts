@@ -1,6 +1,6 @@
 /** Applies the changes that `diff.ts` computes: the old state and the changes give the new state. */
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { invalid, put, sameJson, stepsOf } from '../../kernel/index.js';
+import { invalid, pointerNames, sameJson, setJsonMember } from '../../kernel/index.js';
 import type { Changes } from '../checkpoints/model.js';
 
 /** The changes as a tree, so that every object and list is rebuilt once, however many changes it has. */
@@ -27,7 +27,7 @@ function treeOf(changes: Changes): ChangeNode {
   const root: ChangeNode = { path: '' };
   for (const path of Object.keys(changes)) {
     let node = root;
-    for (const name of stepsOf(path) ?? refuse(path, 'it is not a JSON Pointer')) {
+    for (const name of pointerNames(path) ?? refuse(path, 'it is not a JSON Pointer')) {
       node.below ??= new Map();
       let next = node.below.get(name);
       if (!next) node.below.set(name, (next = { path }));
@@ -62,7 +62,7 @@ function applyToObject(below: ReadonlyMap<string, ChangeNode>, object: JsonObjec
   for (const [name, node] of below) {
     const value = applyNode(node, Object.hasOwn(object, name) ? object[name] : undefined);
     if (value === undefined) delete after[name];
-    else put(after, name, value);
+    else setJsonMember(after, name, value);
   }
   return after;
 }

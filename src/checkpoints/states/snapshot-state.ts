@@ -1,7 +1,15 @@
 /** Snapshots as stored states: compared with the state before, validated where they differ, and assembled again. */
 import { z } from 'zod';
 import { anyId, type Json, type JsonObject, jsonFault } from '../../kernel/contract.js';
-import { atOnce, CairnError, describeIssues, invalid, isObject, keep, type Steps } from '../../kernel/index.js';
+import {
+  CairnError,
+  describeIssues,
+  invalid,
+  isObject,
+  runSteps,
+  type Steps,
+  toImmutable,
+} from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import {
   MAX_ENTRIES,
@@ -137,7 +145,7 @@ function othersOf(framed: z.output<typeof frame>, unknown: UnknownMembers): Othe
   const take = (part: keyof Others, schema: z.ZodObject, value: object) => {
     const found = unknownMembers(schema, value);
     if (!found) return;
-    others[part] = keep(found) as JsonObject;
+    others[part] = toImmutable(found) as JsonObject;
     unknown.note(part, found, () => (part === 'snapshot' ? part : `snapshot.${part}`));
   };
   take('snapshot', frame, framed);
@@ -146,7 +154,7 @@ function othersOf(framed: z.output<typeof frame>, unknown: UnknownMembers): Othe
 }
 
 /** Compares a sent snapshot with the state before it. Refuses an invalid snapshot, naming the field. */
-export const nextState = (before: State, sent: unknown): NextState => atOnce(nextSteps(before, sent));
+export const nextState = (before: State, sent: unknown): NextState => runSteps(nextSteps(before, sent));
 
 /** The same in steps of one element: the snapshot must not be altered between them. */
 export function* nextSteps(before: State, sent: unknown): Steps<NextState> {

@@ -16,7 +16,7 @@ import type { Thought, ToolCall } from '../checkpoints/model.js';
 import type { PlacedCheckpoint } from '../checkpoints/store.js';
 import type { StoredPart } from './assembly.js';
 import { containerNumber, type Edit, type Part, ROOTS, type Stamp, vacatedSlots } from './parts.js';
-import { type ThinkingExecution, type ThoughtMeasures, thoughtDoc } from './thought-docs.js';
+import { type ThoughtExecution, type ThoughtMeasures, thoughtDoc } from './thought-docs.js';
 
 /** `removed` of a part that is still visible; an index names the same number. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
@@ -120,7 +120,7 @@ export const addedThoughts = ({ added }: Pick<Edit, 'added'>): string[] =>
 
 export async function insertParts(
   tx: Tx,
-  execution: ThinkingExecution,
+  execution: ThoughtExecution,
   rows: PartRows,
   measures: ThoughtMeasures,
 ): Promise<void> {

@@ -7,14 +7,14 @@ import type { Thought } from '../checkpoints/model.js';
 const THOUGHT_MARK = '\u001f';
 
 /** The content_id of a thought; pruning its checkpoint moves it to another one. */
-export const thoughtContent = (checkpoint_id: string, id: string): string => `${checkpoint_id}${THOUGHT_MARK}${id}`;
+export const thoughtContentId = (checkpoint_id: string, id: string): string => `${checkpoint_id}${THOUGHT_MARK}${id}`;
 
-export function thoughtOf(content_id: string): [checkpoint_id: string, id: string] {
+export function parseThoughtContentId(content_id: string): [checkpoint_id: string, id: string] {
   const at = content_id.indexOf(THOUGHT_MARK);
   return at < 0 ? ['', ''] : [content_id.slice(0, at), content_id.slice(at + 1)];
 }
 
-export interface ThinkingExecution {
+export interface ThoughtExecution {
   readonly execution_id: string;
   readonly agent_id: string;
   readonly trajectory_id: string | null;
@@ -24,7 +24,7 @@ export interface ThinkingExecution {
 export type ThoughtMeasures = (body: string) => Measured;
 
 export function thoughtDoc(
-  { execution_id, agent_id, trajectory_id }: ThinkingExecution,
+  { execution_id, agent_id, trajectory_id }: ThoughtExecution,
   { checkpoint_id, body }: { readonly checkpoint_id: string; readonly body: string },
   measured: Measured,
 ): NewDoc {
@@ -33,7 +33,7 @@ export function thoughtDoc(
     ...PLAIN_DOC,
     entity_type: 'thought',
     entity_id: thought.id,
-    content_id: thoughtContent(checkpoint_id, thought.id),
+    content_id: thoughtContentId(checkpoint_id, thought.id),
     type: thought.type,
     trajectory_id,
     agent_id,

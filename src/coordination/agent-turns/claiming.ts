@@ -1,8 +1,8 @@
 /** Claiming: leases the oldest dispatched agent_turn to one of the workers that ask. */
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { type Call, change, isGuarded, keptAnswer, putLease, type Work } from '../../engine/index.js';
-import { type AgentRow, lockAgent, noteSeen, waitForEnd } from '../../identity/index.js';
+import { type Call, change, isGuarded, putLease, storedReplay, type Work } from '../../engine/index.js';
+import { type AgentRow, lockAgent, recordLockedHeartbeat, waitForExpiry } from '../../identity/index.js';
 import { agentOf } from '../acting-agent.js';
 import { startDelegation } from '../delegations/moves.js';
 import { checkTurnHeld } from './holding.js';
@@ -32,7 +32,7 @@ export async function claim(call: Call, input: In<'agent_turns.claim'>): Promise
   const attempt = async (): Promise<AgentTurn | undefined> => {
     // Most polls find nothing and need no transaction, unless a guard must be checked in one.
     const needed = isGuarded(call) || (await anyClaimable(call.driver.at(call.tenant), wanted));
-    if (!needed && (await keptAnswer(call, input)) === undefined) return undefined;
+    if (!needed && (await storedReplay(call, input)) === undefined) return undefined;
     return change<AgentTurn | undefined>(call, {
       input,
       work: (work) => claimOne(work, wanted, input),
@@ -44,7 +44,7 @@ export async function claim(call: Call, input: In<'agent_turns.claim'>): Promise
     });
   };
   // Records expired leases first, so that their agent_turns can be claimed.
-  const found = await waitForEnd(call, wakeKeys(wanted), input.wait_ms ?? 0, attempt);
+  const found = await waitForExpiry(call, wakeKeys(wanted), input.wait_ms ?? 0, attempt);
   return { agent_turn: found ?? null };
 }
 
@@ -80,7 +80,7 @@ export async function takeTurn(
   const { tx, now } = work;
   const { trajectory_id, agent_turn_id: subject_id, turn_epoch: token, delegation_id } = turn;
   const busy = { status: 'busy', current_trajectory_id: trajectory_id, updated_at: now } as const;
-  if (agent) await noteSeen(work, agent, busy);
+  if (agent) await recordLockedHeartbeat(work, agent, busy);
   const attempts = turn.attempts + 1;
   const claimed = { status: 'running', attempts, worker_id, claimed_at: now } as const;
   const running = await changeAgentTurn(tx, turn, claimed, now);

@@ -6,7 +6,7 @@ import { asPermitted, checkUses } from '../../identity/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { CairnError, invalid, isObject } from '../../kernel/index.js';
 import { unknownEntity } from '../../memory/index.js';
-import { knownMemories } from '../../memory/sql.js';
+import { existingMemories } from '../../memory/sql.js';
 import type { DelegationResult } from '../delegations/model.js';
 import { cardsOfType, cardsSeen } from './cards.js';
 import type { TurnEnd } from './ending.js';
@@ -75,7 +75,7 @@ export async function checkArtifactsReadable(call: Call, ids: readonly string[])
 }
 
 export async function refuseUnknownArtifacts({ tx, now }: Work, field: string, ids: readonly string[]): Promise<void> {
-  const known = await knownMemories(tx, ids, now, { kind: 'artifact' });
+  const known = await existingMemories(tx, ids, now, { kind: 'artifact' });
   const missing = ids.filter((id) => !known.has(id));
   if (missing.length > 0) throw unknownEntity(field, 'artifact', missing);
 }

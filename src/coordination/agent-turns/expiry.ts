@@ -1,5 +1,5 @@
 /** Expiry of agent_turn leases, deadlines and batches. The epoch rises, so that a late worker stays fenced off. */
-import { endLease, type Lease, stillOver, type Work } from '../../engine/index.js';
+import { endLease, type Lease, stillExpired, type Work } from '../../engine/index.js';
 import { announce } from '../packing/dispatch.js';
 import { endTurns, lockForEnding, OVERDUE, settleBatch, type TurnEnd } from './ending.js';
 import { journalTurn } from './service.js';
@@ -20,7 +20,7 @@ async function end(work: Work, ids: readonly string[], how: TurnEnd): Promise<vo
 export async function expireTurn(work: Work, lease: Lease): Promise<void> {
   const { tx, now } = work;
   const turn = await lockAgentTurn(tx, lease.subject_id);
-  if (!(await stillOver(tx, lease, now))) return;
+  if (!(await stillExpired(tx, lease, now))) return;
   if (!turn || turn.ended_at !== null || turn.turn_epoch !== lease.token) {
     return endLease(tx, 'agent_turn', lease.subject_id);
   }
@@ -42,7 +42,7 @@ async function dispatchAgain(work: Work, turn: AgentTurnView): Promise<void> {
 export async function expireDeadline(work: Work, lease: Lease): Promise<void> {
   const { tx, now } = work;
   await lockForEnding(tx, [lease.subject_id], OVERDUE.status);
-  if (!(await stillOver(tx, lease, now))) return;
+  if (!(await stillExpired(tx, lease, now))) return;
   await endLease(tx, 'deadline', lease.subject_id);
   await end(work, [lease.subject_id], OVERDUE);
 }
@@ -52,7 +52,7 @@ export async function expireBatch(work: Work, lease: Lease): Promise<void> {
   const tasks = await turnsOfBatch(tx, lease.subject_id);
   const ids = tasks.map(({ agent_turn_id }) => agent_turn_id);
   await lockForEnding(tx, ids, OVERDUE.status);
-  if (!(await stillOver(tx, lease, now))) return;
+  if (!(await stillExpired(tx, lease, now))) return;
   await endLease(tx, 'batch', lease.subject_id);
   const overdue = (await settleBatch(work, lease.subject_id, true)).map(([id]) => id);
   if (overdue.length > 0) await end(work, overdue, OVERDUE);

@@ -1,9 +1,9 @@
 /** Forking an agent_turn: a new agent_turn for a new agent, from the same context with changes. */
 import type { Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { bytesOf, type Call, change, inItem, type Work } from '../../engine/index.js';
+import { type Call, change, totalBytes, type Work, withItemIndex } from '../../engine/index.js';
 import { type PreparedCard, prepareCard, unknownCards } from '../../facts/index.js';
-import { type BoxRow, standingOf } from '../../facts/sql.js';
+import { type BoxRow, readAppendState } from '../../facts/sql.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import { findTrajectory, isFinished } from '../../memory/index.js';
 import { createTrajectory, dispatch, isRefusal, type ReadyTask, refuseTooDeep } from '../packing/dispatch.js';
@@ -41,7 +41,7 @@ async function readyFork(
 async function refuseAbsent({ call, tx }: Work, boxes: readonly BoxRow[], card_ids: readonly string[]): Promise<void> {
   if (card_ids.length === 0) return;
   const now = call.driver.now();
-  const standing = await Promise.all(boxes.map(({ box_id }) => standingOf(tx, box_id, card_ids, now)));
+  const standing = await Promise.all(boxes.map(({ box_id }) => readAppendState(tx, box_id, card_ids, now)));
   const missing = card_ids.filter((id) => !standing.some(({ entered }) => entered.has(id)));
   if (missing.length > 0) throw unknownCards('without_card_ids', missing);
 }
@@ -73,10 +73,10 @@ async function parentFor(tx: Tx, turn: AgentTurnRow): Promise<string | null> {
 
 export async function fork(call: Call, input: In<'agent_turns.fork'>): Promise<AgentTurn> {
   const { instruction, add_cards = [], without_card_ids = [] } = input;
-  const after = add_cards.map((one, i) => inItem('add_cards', i, () => prepareCard(call, one)));
+  const after = add_cards.map((one, i) => withItemIndex('add_cards', i, () => prepareCard(call, one)));
   return change(call, {
     input,
-    bytes: bytesOf(after) + (instruction?.length ?? 0),
+    bytes: totalBytes(after) + (instruction?.length ?? 0),
     work: async (work) => {
       const turn = await openTurn(call, work.tx, input.agent_turn_id);
       const source = await forkingSource(work, turn);

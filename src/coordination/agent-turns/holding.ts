@@ -1,6 +1,6 @@
 /** Whether an agent_turn is held: by lease and epoch. */
 import type { TurnGuard, Work } from '../../engine/index.js';
-import { isDue, seen } from '../../identity/index.js';
+import { isHeartbeatDue, recordHeartbeat } from '../../identity/index.js';
 import { CairnError, toIso } from '../../kernel/index.js';
 import { type AgentTurnView, agentOfTurn, findAgentTurn } from './store.js';
 
@@ -32,7 +32,7 @@ export const staleTurn = (id: string, epoch: number, why: string, turn?: AgentTu
 export async function recordWorkerHeartbeat(work: Work, guard: TurnGuard): Promise<void> {
   const { tx, now } = work;
   const agent = await agentOfTurn(tx, guard.agent_turn_id);
-  if (!agent || !isDue(agent, now)) return;
+  if (!agent || !isHeartbeatDue(agent, now)) return;
   const turn = await findAgentTurn(tx, guard.agent_turn_id);
-  if (turn && isHeld(turn, guard.turn_epoch, now)) await seen(work, agent.agent_id);
+  if (turn && isHeld(turn, guard.turn_epoch, now)) await recordHeartbeat(work, agent.agent_id);
 }

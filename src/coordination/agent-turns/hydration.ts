@@ -1,13 +1,13 @@
 /** Prompts of agent_turns: rendered from the boxes, recorded by box revisions, replayed byte for byte. */
-import { atLength, type Query } from '../../driver/index.js';
+import { longQuery, type Query } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { reads } from '../../engine/contract.js';
-import { appendEvent, type Call, change, isGuarded, keptAnswer, writeGuarded } from '../../engine/index.js';
+import { appendEvent, type Call, change, isGuarded, storedReplay, writeGuarded } from '../../engine/index.js';
 import type { Hydrated, Prompt, PromptFormat } from '../../facts/contract.js';
 import { renderSteps } from '../../facts/index.js';
 import { findBox } from '../../facts/sql.js';
 import { asPermitted, mayReadRecipe } from '../../identity/index.js';
-import { CairnError, givingWay, inSteps, invalid } from '../../kernel/index.js';
+import { CairnError, cooperativeYield, invalid, runWithYields } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
 import { type BoxView, cardsAt, cardsSeen, turnBox, turnBoxAt } from './cards.js';
 import { keepRecords, recordsOf } from './prompt-records.js';
@@ -71,9 +71,9 @@ async function renderScript(call: Call, query: Query, script: Script): Promise<V
   const { turn, boxes, moment, format } = script;
   const cards = await cardsAt(call, query, boxes, moment);
   const [profile] = turn.profile_card_id === null ? [] : await cardsSeen(call, query, [turn.profile_card_id]);
-  const give_way = givingWay();
+  const give_way = cooperativeYield();
   const steps = renderSteps({ profile: profile?.content ?? null, cards, format });
-  const { prompt, text } = await inSteps(steps, give_way);
+  const { prompt, text } = await runWithYields(steps, give_way);
   await give_way();
   return { ...script, prompt, content_hash: sha256(text) };
 }
@@ -82,7 +82,7 @@ async function renderScript(call: Call, query: Query, script: Script): Promise<V
 function renderApart(call: Call, script: Script): Promise<View> {
   const { driver, tenant } = call;
   const count = script.boxes.reduce((sum, { card_ids }) => sum + card_ids.length, 0);
-  return renderScript(call, count > MAX_CARDS_ON_LOOP ? atLength(driver, tenant) : driver.at(tenant), script);
+  return renderScript(call, count > MAX_CARDS_ON_LOOP ? longQuery(driver, tenant) : driver.at(tenant), script);
 }
 
 const answer = (turn: AgentTurnRow, step: StepRow, prompt: Prompt): Hydrated => ({
@@ -120,7 +120,7 @@ async function viewNow(call: Call, input: In<'agent_turns.hydrate'>): Promise<Vi
 class BoxesMoved extends Error {}
 
 export async function hydrate(call: Call, input: In<'agent_turns.hydrate'>): Promise<Hydrated> {
-  const kept = await keptAnswer(call, input);
+  const kept = await storedReplay(call, input);
   if (kept !== undefined) return replay(call, { agent_turn_id: input.agent_turn_id, step: kept as number });
   const needsWrite = call.options.idempotency_key !== undefined || isGuarded(call);
   for (let left = MAX_ATTEMPTS; ; left--) {

@@ -1,12 +1,12 @@
 /** Use cases of agent_turns: get, list, renew, suspend, resume. `claim` is in claiming.ts. */
-import { atLength, type Query } from '../../driver/index.js';
+import { longQuery, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
   appendEvent,
   type Call,
   change,
+  expireDueLeases,
   listPage,
-  noticeDue,
   putLease,
   type TurnGuard,
   type Work,
@@ -53,7 +53,7 @@ export const get = (call: Call, { agent_turn_id, wait_ms }: In<'agent_turns.get'
 
 export async function list(call: Call, input: In<'agent_turns.list'>): Promise<Out<'agent_turns.list'>> {
   const { driver, tenant, caller } = call;
-  await noticeDue(call);
+  await expireDueLeases(call);
   const { limit, cursor, offset, order, ...asked } = input;
   const filter: AgentTurnFilter = { ...asked, party: caller.agent_id ?? undefined };
   const { rows, ...page } = await listPage<AgentTurnView, string>(call, {
@@ -61,7 +61,7 @@ export async function list(call: Call, input: In<'agent_turns.list'>): Promise<O
     filters: filter as Json,
     key: 'string',
     keyOf: ({ agent_turn_id }) => agent_turn_id,
-    read: (request) => listAgentTurns(atLength(driver, tenant), filter, request),
+    read: (request) => listAgentTurns(longQuery(driver, tenant), filter, request),
     bytesOf: ({ error, summary }) => (error?.length ?? 0) + (summary?.length ?? 0),
     count: countAgentTurns(filter),
   });

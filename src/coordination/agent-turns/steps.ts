@@ -3,21 +3,21 @@ import { listToText, type Tx, textToList } from '../../driver/index.js';
 import type { In, MemoryAccess, Out } from '../../engine/contract.js';
 import {
   appendEvent,
-  bytesOf,
   type Call,
   cardExtents,
   change,
   event,
-  inItem,
   type NewPacket,
   reachesCard,
+  totalBytes,
   type Work,
+  withItemIndex,
 } from '../../engine/index.js';
 import { turnBoxHolder } from '../../engine/sql.js';
 import type { Card } from '../../facts/contract.js';
 import {
   addCard,
-  cardsBeyond,
+  cardsBeyondReach,
   makeBox,
   type PreparedCard,
   prepareCard,
@@ -32,7 +32,7 @@ import {
   insertEntries,
   knownCards,
   lockBox,
-  standingOf,
+  readAppendState,
   takeSealTime,
 } from '../../facts/sql.js';
 import { findAgent } from '../../identity/index.js';
@@ -58,7 +58,7 @@ export async function appendCards(
   const cards: Card[] = [];
   for (const one of prepared) cards.push((await addCard(work, one, turnBoxHolder(box.box_id))).card);
   const ids = cards.map(({ card_id }) => card_id);
-  const { entered } = await standingOf(tx, box.box_id, ids, now);
+  const { entered } = await readAppendState(tx, box.box_id, ids, now);
   const fresh = ids.filter((id, i) => !entered.has(id) && ids.indexOf(id) === i);
   if (fresh.length === 0) return { revision: box.revision, length: box.length, cards, appended: false };
   return { ...(await appendToBox(tx, box, fresh, now)), cards, appended: true };
@@ -92,10 +92,10 @@ async function refuseSecondResults(tx: Tx, box_id: string, prepared: readonly Pr
 }
 
 export async function append(call: Call, input: In<'agent_turns.append'>): Promise<Out<'agent_turns.append'>> {
-  const prepared = input.cards.map((one, i) => inItem('cards', i, () => prepareCard(call, one)));
+  const prepared = input.cards.map((one, i) => withItemIndex('cards', i, () => prepareCard(call, one)));
   return change(call, {
     input,
-    bytes: bytesOf(prepared),
+    bytes: totalBytes(prepared),
     work: async (work) => {
       const turn = await heldTurn(work, input);
       const { output_box_id, agent_turn_id, trajectory_id } = turn;
@@ -160,12 +160,12 @@ async function refuseBeyondReach(
   const extents = cardExtents(JSON.parse(access) as MemoryAccess, 'read');
   const rows = await findCards(tx, card_ids);
   const given = await Promise.all(
-    [context_box_id, output_box_id].map((box_id) => standingOf(tx, box_id, card_ids, now)),
+    [context_box_id, output_box_id].map((box_id) => readAppendState(tx, box_id, card_ids, now)),
   );
   const beyond = card_ids.filter(
     (id) => !reachesCard(extents, agent_id, rows.get(id)!) && !given.some(({ entered }) => entered.has(id)),
   );
-  if (beyond.length > 0) throw cardsBeyond(call, beyond);
+  if (beyond.length > 0) throw cardsBeyondReach(call, beyond);
 }
 
 /** Creates a box of an agent_turn, readable by its delegator; a context is sealed. */

@@ -1,6 +1,6 @@
 /** Accepting a delegation: creates child trajectory, scope, context and agent_turn in one transaction. */
 import type { In } from '../../engine/contract.js';
-import { appendEvent, type Call, change, noticeDue, type Work } from '../../engine/index.js';
+import { appendEvent, type Call, change, expireDueLeases, type Work } from '../../engine/index.js';
 import { scopeHolder } from '../../engine/sql.js';
 import { findProfile, makeBox } from '../../facts/index.js';
 import { lockAgent } from '../../identity/index.js';
@@ -21,7 +21,7 @@ import { checkDelegationMove } from './rules.js';
 import { changeDelegation, type DelegationRow, lockDelegation } from './store.js';
 
 export async function accept(call: Call, input: In<'delegations.accept'>): Promise<Delegation> {
-  await noticeDue(call);
+  await expireDueLeases(call);
   return change(call, {
     input,
     work: (work) => acceptIn(work, input),

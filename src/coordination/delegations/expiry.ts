@@ -1,5 +1,5 @@
 /** Fails overdue delegations, together with their agent_turns. */
-import { endLease, type Lease, stillOver, type Work } from '../../engine/index.js';
+import { endLease, type Lease, stillExpired, type Work } from '../../engine/index.js';
 import { endTurns, OVERDUE } from '../agent-turns/ending.js';
 import { endDelegation } from './moves.js';
 import { lockWithTurn } from './parties.js';
@@ -11,7 +11,7 @@ const UNANSWERED = 'it was not accepted by its expected completion';
 export async function expireDelegation(work: Work, lease: Lease): Promise<void> {
   const { tx, now } = work;
   const locked = await lockWithTurn(tx, lease.subject_id, OVERDUE.status);
-  if (!(await stillOver(tx, lease, now))) return;
+  if (!(await stillExpired(tx, lease, now))) return;
   if (!locked || delegationHasEnded(locked.row.status)) return endLease(tx, 'delegation', lease.subject_id);
   const { row, turns } = locked;
   if (row.agent_turn_id === null) await endDelegation(work, row, { status: 'Failed', reason: UNANSWERED });

@@ -1,7 +1,7 @@
 /** Use cases of delegations: create, get, list. `accept` is in accepting.ts, the other moves in steps.ts. */
-import { atLength } from '../../driver/index.js';
+import { longQuery } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { type Call, change, listPage, noticeDue, putLease, type Work } from '../../engine/index.js';
+import { type Call, change, expireDueLeases, listPage, putLease, type Work } from '../../engine/index.js';
 import { checkMayDelegate } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, toMs } from '../../kernel/index.js';
@@ -155,7 +155,7 @@ export const get = (call: Call, { delegation_id, wait_ms }: In<'delegations.get'
 
 export async function list(call: Call, input: In<'delegations.list'>): Promise<Out<'delegations.list'>> {
   const { driver, tenant, caller } = call;
-  await noticeDue(call);
+  await expireDueLeases(call);
   const { limit, cursor, offset, order, ...asked } = input;
   const filter: DelegationFilter = { ...asked, party: caller.agent_id ?? undefined };
   const now = driver.now();
@@ -164,7 +164,7 @@ export async function list(call: Call, input: In<'delegations.list'>): Promise<O
     filters: filter as Json,
     key: 'string',
     keyOf: ({ delegation_id }) => delegation_id,
-    read: (request) => listDelegations(atLength(driver, tenant), filter, request, now),
+    read: (request) => listDelegations(longQuery(driver, tenant), filter, request, now),
     bytesOf,
     count: countDelegations(filter),
   });

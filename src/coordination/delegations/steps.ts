@@ -1,6 +1,6 @@
 /** Steps of a delegation by its parties: reject, start, complete, cancel. Its agent_turn moves with it. */
 import type { In } from '../../engine/contract.js';
-import { type Call, findLease, noticeDue, type Work } from '../../engine/index.js';
+import { type Call, expireDueLeases, findLease, type Work } from '../../engine/index.js';
 import { lockAgent } from '../../identity/index.js';
 import { CairnError } from '../../kernel/index.js';
 import { takeTurn } from '../agent-turns/claiming.js';
@@ -47,7 +47,7 @@ const TURN_ENDS: Partial<Record<DelegationStatus, Final>> = {
 /** Moves a delegation; one that is in the target state already stays as it is. */
 async function step(call: Call, { input, party, to, bytes, move }: Step): Promise<Delegation> {
   const { delegation_id } = input;
-  await noticeDue(call);
+  await expireDueLeases(call);
   return changeAndErase(call, {
     input,
     bytes,

@@ -2,7 +2,7 @@
  * Lists whose rows have two parties, such as sender and receiver. `a = x OR b = x` would scan the whole tenant, so each
  * party's rows are read by that column's index, as far as a page needs them, and united.
  */
-import { behind, inOrder, join, type KeysetPage, keyset, type Sql, sql, TENANT } from '../../driver/index.js';
+import { afterCursor, inOrder, join, type KeysetPage, keyset, type Sql, sql, TENANT } from '../../driver/index.js';
 
 export interface TwoPartyList {
   /** The table with the alias that the conditions use. */
@@ -24,7 +24,7 @@ export function onPage(list: TwoPartyList, page: KeysetPage): Sql {
   const sides = parties.map(
     (column) =>
       sql`SELECT * FROM (SELECT ${id} FROM ${from} WHERE tenant_id = ${TENANT} AND ${column} = ${party} AND ${where}
-            ${behind(id, page)} ${inOrder(id, page.order)} LIMIT ${page.limit + (page.offset ?? 0)}) side`,
+            ${afterCursor(id, page)} ${inOrder(id, page.order)} LIMIT ${page.limit + (page.offset ?? 0)}) side`,
   );
   return sql`${where} AND ${id} IN (${join(sides, ' UNION ')})${keyset(id, { ...page, after: undefined })}`;
 }

@@ -3,7 +3,7 @@
  * first in the writing transaction, so that a stale write changes nothing.
  */
 import type { Call, CallOptions, TurnGuard, Work } from '../../engine/index.js';
-import { signOfLife } from '../../identity/index.js';
+import { recordCallHeartbeat } from '../../identity/index.js';
 import { uuid } from '../../kernel/contract.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import { checkTurnHeld, isHeld, staleTurn } from '../agent-turns/holding.js';
@@ -24,14 +24,14 @@ const parseTurn = (text: string) => parseGuard('agent_turn (X-Agent-Turn)', text
 const parseFencing = (text: string) => parseGuard('fencing_token (X-Fencing-Token)', text);
 
 /** Whether the options of a call have guards. Refuses malformed ones, for reads as well. */
-export function namesGuards({ agent_turn, fencing_token }: CallOptions): boolean {
+export function hasGuards({ agent_turn, fencing_token }: CallOptions): boolean {
   if (agent_turn !== undefined) parseTurn(agent_turn);
   if (fencing_token !== undefined) parseFencing(fencing_token);
   return agent_turn !== undefined || fencing_token !== undefined;
 }
 
 /** The call acting as the agent of its agent_turn. Refuses the key of another agent. */
-export async function guarding(call: Call, input: unknown, writes: boolean): Promise<Call> {
+export async function asTurnAgent(call: Call, input: unknown, writes: boolean): Promise<Call> {
   const { agent_turn, idempotency_key } = call.options;
   if (agent_turn === undefined) return call;
   const { id, number } = parseTurn(agent_turn);
@@ -47,7 +47,7 @@ export async function guarding(call: Call, input: unknown, writes: boolean): Pro
   const now = call.driver.now();
   // Refuses also writes that would change nothing. With a key, the write may have been made before the turn ended.
   if (writes && idempotency_key === undefined && !namesTurnItself(guard, input)) checkTurnHeld(turn, number, now);
-  if (isHeld(turn, number, now)) await signOfLife(call, turn.agent_id);
+  if (isHeld(turn, number, now)) await recordCallHeartbeat(call, turn.agent_id);
   return { ...call, caller: { ...call.caller, agent_id: turn.agent_id }, turn: guard };
 }
 

@@ -10,10 +10,10 @@ import { CairnError } from '../../kernel/index.js';
 import {
   addFormerOwner,
   addScope,
+  changeOwner,
   dropFormerOwner,
   endScopes,
   lockTrajectory,
-  moveTrajectory,
   noScope,
   refuseClosed,
   refuseFinished,
@@ -104,7 +104,7 @@ async function takeOver(work: Work, handoff: HandoffRow): Promise<readonly strin
   // Adding a turn locks only its scope: with the scopes locked, the giver's turns commit before, or are refused.
   await lockScopesOf(tx, [trajectory_id]);
   const { closed_scope_ids, ...packed } = await packScope(work, handoff);
-  await moveTrajectory(tx, trajectory_id, to_agent_id, now);
+  await changeOwner(tx, trajectory_id, to_agent_id, now);
   await addFormerOwner(tx, { trajectory_id, agent_id: from_agent_id, handoff_id });
   await dropFormerOwner(tx, { trajectory_id, agent_id: to_agent_id });
   const change = { ...packed, status: 'Accepted', updated_at: now, accepted_at: now } as const;

@@ -1,5 +1,5 @@
 /** Use cases of handoffs: create, get, list, reject, complete. `accept` is in accepting.ts. */
-import { atLength, type Query, type Tx } from '../../driver/index.js';
+import { longQuery, type Query, type Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, change, listPage, putLease, type Work } from '../../engine/index.js';
 import { checkMayDelegate } from '../../identity/index.js';
@@ -151,7 +151,7 @@ export async function list(call: Call, input: In<'handoffs.list'>): Promise<Out<
     key: 'string',
     keyOf: ({ handoff_id }) => handoff_id,
     // Filters without an index scan the tenant.
-    read: (request) => listHandoffs(atLength(call.driver, call.tenant), filter, request, now),
+    read: (request) => listHandoffs(longQuery(call.driver, call.tenant), filter, request, now),
     bytesOf,
     count: countHandoffs(filter, now),
   });

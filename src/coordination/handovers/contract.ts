@@ -1,7 +1,7 @@
 /** Operations on handovers (path: /projects/{project_id}/handovers). */
 import { z } from 'zod';
 import { makes, operation } from '../../engine/contract.js';
-import { computed, pageInput, pageOutput, startsAs } from '../../kernel/contract.js';
+import { computed, initialValue, pageInput, pageOutput } from '../../kernel/contract.js';
 import { handover, handoverName, storedHandover } from './model.js';
 
 export const handovers = {
@@ -11,7 +11,7 @@ export const handovers = {
     input: z.strictObject({
       name: handoverName,
       handover,
-      built_in: startsAs(false),
+      built_in: initialValue(false),
       created_at: computed,
       updated_at: computed,
     }),

@@ -5,7 +5,7 @@
 import type { Query, Tx } from '../../driver/index.js';
 import { appendEvent, endLease, putLease, type Work } from '../../engine/index.js';
 import type { LockMode } from './model.js';
-import { grantable, PLACE_MS, pickUpMs } from './rules.js';
+import { grantable, pickUpMs, WAITER_LEASE_MS } from './rules.js';
 import {
   findLock,
   holds,
@@ -85,7 +85,7 @@ export const requeued = (row: LockRow, ticket: number, asker: string, now: numbe
   token: null,
   granted_at: null,
   ended_at: null,
-  expires_at: now + PLACE_MS,
+  expires_at: now + WAITER_LEASE_MS,
   leased_to: asker,
 });
 

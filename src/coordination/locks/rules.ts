@@ -12,7 +12,7 @@ export function grantable(holders: readonly LockMode[], waiters: readonly LockMo
 /** How long a grant waits to be picked up; after that the next waiter is granted. */
 const PICK_UP_MS = 5000;
 /** Lease of a waiter: without a heartbeat for this long it loses its place. */
-export const PLACE_MS = 5000;
+export const WAITER_LEASE_MS = 5000;
 /** Heartbeat interval of a waiter. */
 export const WAITER_HEARTBEAT_MS = 1500;
 /** How far ahead the end of a lease may lie. */

@@ -2,13 +2,13 @@
 import type { Query, Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, change, listPage, type Work } from '../../engine/index.js';
-import { actingFor, signOfLife } from '../../identity/index.js';
+import { actingFor, recordCallHeartbeat } from '../../identity/index.js';
 import { newId } from '../../kernel/contract.js';
 import { CairnError, notFound, toIso } from '../../kernel/index.js';
 import { agentOf, requiredAgent } from '../acting-agent.js';
 import { DEFAULT_LOCK_LEASE_MS, type Lock } from './model.js';
 import { giveUp, hold, journal, lease, modesOf, openLock, readQueue, settle } from './queue.js';
-import { grantable, LONGEST_LEASE_MS, PLACE_MS } from './rules.js';
+import { grantable, LONGEST_LEASE_MS, WAITER_LEASE_MS } from './rules.js';
 import {
   countLocks,
   findLock,
@@ -99,7 +99,7 @@ async function enqueue(work: Work, asked: Asked): Promise<Enqueued> {
     asked_at: now,
     granted_at: granted ? now : null,
     ended_at: null,
-    expires_at: now + (granted ? wanted.lease_ms : PLACE_MS),
+    expires_at: now + (granted ? wanted.lease_ms : WAITER_LEASE_MS),
     leased_to: granted ? wanted.holder_agent_id : asked.asker,
   };
   await insertLock(tx, row);
@@ -134,7 +134,7 @@ async function rejoin({ call, tx, now }: Work, row: LockRow, asked: Asked): Prom
   }
   if (row.state === 'held') return row;
   if (row.state === 'granted') return hold(tx, row, now);
-  const kept: LockRow = { ...row, expires_at: now + PLACE_MS, leased_to: asked.asker };
+  const kept: LockRow = { ...row, expires_at: now + WAITER_LEASE_MS, leased_to: asked.asker };
   await lease(tx, kept);
   return kept;
 }
@@ -210,7 +210,7 @@ export async function extend(call: Call, input: In<'locks.extend'>): Promise<Out
   const agent = agentOf(call, input.holder_agent_id, 'holder_agent_id');
   if (call.caller.agent_id === null) {
     const known = agent ?? (await findLock(call.driver.at(call.tenant), lock_id))?.holder_agent_id;
-    await signOfLife(call, known);
+    await recordCallHeartbeat(call, known);
   }
   return change(call, {
     input,

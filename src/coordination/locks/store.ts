@@ -177,7 +177,7 @@ export const countLocks = (filter: LockFilter, now: number): Sql =>
 export const KEEP_ENDED_LOCKS_MS = 24 * 3_600_000;
 
 /** Deletes ended locks. Their resources stay, with their tokens. */
-export const forgetLocks = (tx: Tx, before: number, limit: number): Promise<number> =>
+export const deleteEndedLocks = (tx: Tx, before: number, limit: number): Promise<number> =>
   tx.run(
     sql`DELETE FROM locks WHERE tenant_id = ${TENANT} AND lock_id IN (
           SELECT lock_id FROM locks WHERE tenant_id = ${TENANT} AND ended_at <= ${before} LIMIT ${limit})`,

@@ -8,7 +8,7 @@ import { type Call, forgetRequest, renewLease, writeGuarded } from '../../engine
 import { waitFor } from '../../identity/index.js';
 import { CairnError } from '../../kernel/index.js';
 import { giveUp, hold, journal, lease, modesOf, openLock, requeued, settle, wakeKey } from './queue.js';
-import { grantable, PLACE_MS, WAITER_HEARTBEAT_MS } from './rules.js';
+import { grantable, WAITER_HEARTBEAT_MS, WAITER_LEASE_MS } from './rules.js';
 import { findLock, holds, isLive, type LockRow, queueOf, updateLock, updateResource } from './store.js';
 
 /** How long the other waiters leave it to the first one to notice an expired holder. */
@@ -92,7 +92,7 @@ class Watch {
     this.#renew_at = this.next_look = performance.now() + WAITER_HEARTBEAT_MS;
     const now = driver.now();
     const kept = { kind: 'lock', subject_id: this.#waiting.row.lock_id, token: 0 } as const;
-    return driver.write(tenant, (tx) => renewLease(tx, { ...kept, expires_at: now + PLACE_MS }, now));
+    return driver.write(tenant, (tx) => renewLease(tx, { ...kept, expires_at: now + WAITER_LEASE_MS }, now));
   }
 
   /** The place expired, as when the database was unreachable: requeues at the end. */

@@ -1,6 +1,6 @@
 /** Lists of messages in order of sending. */
 import {
-  behind,
+  afterCursor,
   byDialect,
   inOrder,
   join,
@@ -106,7 +106,7 @@ export async function listMessages(
   const found = new Map<number, MessageRow>();
   for (const { from, where, seq } of sourcesOf(filter, viewer)) {
     const rows = await query.all<MessageRow>(
-      sql`SELECT ${COLUMNS} FROM ${from} WHERE ${where} AND ${conditions}${behind(seq, page)}
+      sql`SELECT ${COLUMNS} FROM ${from} WHERE ${where} AND ${conditions}${afterCursor(seq, page)}
           ${inOrder(seq, order)} LIMIT ${limit + offset}`,
     );
     for (const row of rows) found.set(row.seq, row);

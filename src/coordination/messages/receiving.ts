@@ -1,8 +1,8 @@
 /** Delivering messages: under a lease to a reader, repeated until acknowledged, in order per sender and priority. */
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { type Call, change, inChunks, keptAnswer, type Work } from '../../engine/index.js';
-import { actingFor, signOfLife, waitFor } from '../../identity/index.js';
+import { type Call, change, inChunks, storedReplay, type Work } from '../../engine/index.js';
+import { actingFor, recordCallHeartbeat, waitFor } from '../../identity/index.js';
 import { CairnError, toIso } from '../../kernel/index.js';
 import { requiredAgent } from '../acting-agent.js';
 import {
@@ -197,7 +197,7 @@ export async function receive(made: Call, input: In<'messages.receive'>): Promis
   const call = await actingFor(made, reader.agent_id);
   const { driver, tenant } = call;
   const { limit = DEFAULT_LIMIT, wait_ms = 0 } = input;
-  const kept = await keptAnswer(call, input);
+  const kept = await storedReplay(call, input);
   if (kept !== undefined) return { messages: await replayed(call, driver.at(tenant), kept as unknown as Kept) };
   const poll = new Poll(call, input, reader);
   const look = () => poll.take(limit);
@@ -225,7 +225,7 @@ export async function* stream(made: Call, input: In<'messages.stream'>): AsyncGe
     // waitFor records heartbeats only while it waits, which a busy stream never does.
     if (performance.now() - alive >= HEARTBEAT_MS) {
       alive = performance.now();
-      await signOfLife(call);
+      await recordCallHeartbeat(call);
     }
     const look = () => poll.take(STREAM_BATCH, MAX_IN_FLIGHT);
     const rest_ms = Math.max(0, HEARTBEAT_MS - (performance.now() - beat));

@@ -1,14 +1,14 @@
 /** Use cases of messages: send, get, list, acknowledge. `receive` and `stream` are in receiving.ts. */
-import { atLength, listToText, type Query, type Tx, textToList } from '../../driver/index.js';
+import { listToText, longQuery, type Query, type Tx, textToList } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change, event, listPage, type NewPacket, type Work } from '../../engine/index.js';
 import { PENDING } from '../../engine/sql.js';
-import { findAgent, givenType } from '../../identity/index.js';
+import { effectiveType, findAgent } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, notFound, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
-import { beyondAmong, lockTrajectory, unknownEntity } from '../../memory/index.js';
-import { findScope, knownMemories } from '../../memory/sql.js';
+import { lockTrajectory, unknownEntity, unreadableAmong } from '../../memory/index.js';
+import { existingMemories, findScope } from '../../memory/sql.js';
 import { agentOf } from '../acting-agent.js';
 import { acknowledgeDelivery, type Delivery, deliveriesOf } from './deliveries.js';
 import { mailboxKey } from './expiry.js';
@@ -84,7 +84,7 @@ async function refuseUnreadable({ call, tx }: Work, input: In<'messages.send'>):
     ['Artifact', 'artifact_ids', artifact_ids],
   ] as const;
   for (const [type, field, ids] of named) {
-    const beyond = await beyondAmong(call, tx, type, ids);
+    const beyond = await unreadableAmong(call, tx, type, ids);
     if (beyond.length > 0) throw unknownEntity(field, type.toLowerCase(), beyond);
   }
 }
@@ -108,7 +108,7 @@ async function trajectoryOf(work: Work, input: In<'messages.send'>): Promise<str
       );
     }
   }
-  const known = await knownMemories(tx, [...new Set(artifact_ids)], now, { kind: 'artifact' });
+  const known = await existingMemories(tx, [...new Set(artifact_ids)], now, { kind: 'artifact' });
   const missing = artifact_ids.filter((id) => !known.has(id));
   if (missing.length > 0) throw unknownEntity('artifact_ids', 'artifact', missing);
   return trajectory_id;
@@ -197,7 +197,7 @@ async function readableRow(call: Call, query: Query, message_id: string): Promis
 export async function mailboxesOf(query: Query, agent_id: string): Promise<string[]> {
   const agent = await findAgent(query, agent_id);
   const own = mailboxOfAgent(agent_id);
-  const type = agent?.unregistered_at === null ? givenType(agent) : null;
+  const type = agent?.unregistered_at === null ? effectiveType(agent) : null;
   return type === null ? [own] : [own, mailboxOfType(type)];
 }
 
@@ -233,7 +233,7 @@ export async function list(call: Call, input: In<'messages.list'>): Promise<Out<
     key: 'number',
     keyOf: (row) => row.seq,
     // Filters without an index scan the tenant.
-    read: (page) => listMessages(atLength(driver, tenant), filter, viewer, page, now),
+    read: (page) => listMessages(longQuery(driver, tenant), filter, viewer, page, now),
     bytesOf: messageBytes,
     count: countMessages(filter, viewer, now),
   });

@@ -5,13 +5,13 @@ import { appendEvent, commonAccess, type Work } from '../../engine/index.js';
 import { findProfile, openProfile, type ProfileRow, profileContent } from '../../facts/index.js';
 import { DEFAULT_OFFLINE_AFTER_MS } from '../../identity/contract.js';
 import {
+  AGENT_ORIGINS,
   type AgentRow,
   checkMayDelegate,
   commonDelegates,
   findAgent,
   insertAgent,
   lockAgent,
-  MADE,
 } from '../../identity/index.js';
 import { newId } from '../../kernel/contract.js';
 import { CairnError, invalid, notFound } from '../../kernel/index.js';
@@ -168,7 +168,7 @@ async function newAgent({ call, tx }: Work, { agent_id }: Source, traits: Traits
     status: 'idle',
     current_trajectory_id: null,
     parent_agent_id: agent_id,
-    made: MADE.for_task,
+    made: AGENT_ORIGINS.for_task,
     offline_after_ms: DEFAULT_OFFLINE_AFTER_MS,
     last_seen_at: now,
     metadata: null,

@@ -1,10 +1,10 @@
 /** Packing: creates the sealed context of an agent, by a recipe, from arguments, boxes and a parent pointer. */
 import type { Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { bytesOf, type Call, change, event, type Work } from '../../engine/index.js';
+import { type Call, change, event, totalBytes, type Work } from '../../engine/index.js';
 import {
   addCard,
-  cardsBeyond,
+  cardsBeyondReach,
   makeBox,
   openBoxes,
   openProfile,
@@ -55,7 +55,7 @@ export function preparePacking(
   });
   const pointer = { content: { parent_agent_id: source_agent_id }, metadata: PARENT_POINTER };
   const parent = plan.include_parent && source_agent_id !== null ? prepareCard(call, pointer, author) : undefined;
-  return { plan, cards, parent, bytes: bytesOf(cards) + (parent?.bytes ?? 0) };
+  return { plan, cards, parent, bytes: totalBytes(cards) + (parent?.bytes ?? 0) };
 }
 
 /** Opens the boxes, in this order; refuses boxes and cards that the agent may not read. */
@@ -78,7 +78,7 @@ async function refuseBeyond({ call, tx }: Work, boxes: readonly BoxRow[]): Promi
   const segments = [];
   for (const box of boxes) if (!isOfTurn(box)) segments.push(...(await segmentsOf(tx, box)));
   const beyond = segments.length === 0 ? [] : await inheritedBeyond(tx, segments, reach);
-  if (beyond.length > 0) throw cardsBeyond(call, beyond);
+  if (beyond.length > 0) throw cardsBeyondReach(call, beyond);
 }
 
 interface Packing {

@@ -5,9 +5,9 @@ import { CairnError } from '../../kernel/index.js';
 import {
   type FinalStatus,
   type FinishingHooks,
-  idsBelow,
   refuseFormerOwner,
   type TreeDeletion,
+  treeIds,
 } from '../../memory/index.js';
 import { endTurns, lockForEnding, type TurnEnd } from '../agent-turns/ending.js';
 import type { AgentTurnView } from '../agent-turns/store.js';
@@ -61,7 +61,7 @@ type LockedTasks = ReadonlyMap<string, AgentTurnView>;
 
 /** Locks the unfinished agent_turns and offers of a tree of trajectories, before its trajectories are locked. */
 async function lockTasksBelow(tx: Tx, trajectory_id: string): Promise<LockedTasks> {
-  const ids = await idsBelow(tx, trajectory_id);
+  const ids = await treeIds(tx, trajectory_id);
   const turns = await unfinishedTurnsIn(tx, ids);
   const locked = turns.length === 0 ? new Map() : await lockForEnding(tx, turns, DELETED.status);
   await lockOffersIn(tx, ids);
@@ -91,7 +91,7 @@ export function deleteTasks(work: Work): TreeDeletion {
   return {
     lockBeforeTree: async (trajectory_id) => {
       locked = await lockTasksBelow(tx, trajectory_id);
-      await lockHandoffsOf(tx, await idsBelow(tx, trajectory_id));
+      await lockHandoffsOf(tx, await treeIds(tx, trajectory_id));
     },
     stop: (trajectory_ids, now) => stopTasks({ ...work, now }, trajectory_ids, locked),
     addEndings: async (trajectory_ids, deleted_at) => {

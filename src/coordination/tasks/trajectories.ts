@@ -10,7 +10,7 @@ import {
   preparePatch,
   updateIn,
 } from '../../memory/index.js';
-import { knownMemories } from '../../memory/sql.js';
+import { existingMemories } from '../../memory/sql.js';
 import { type AgentTurnView, turnOfTrajectory } from '../agent-turns/store.js';
 import type { DelegationResult } from '../delegations/model.js';
 import { findDelegation } from '../delegations/store.js';
@@ -39,7 +39,7 @@ async function artifactsNamed(tx: Tx, { delegation_id }: AgentTurnView, now: num
   const result = delegation?.result == null ? null : (JSON.parse(delegation.result) as DelegationResult);
   const named = [...new Set(result?.artifacts)];
   if (named.length === 0) return [];
-  const known = await knownMemories(tx, named, now, { kind: 'artifact' });
+  const known = await existingMemories(tx, named, now, { kind: 'artifact' });
   return named.filter((id) => known.has(id));
 }
 

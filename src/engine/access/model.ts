@@ -11,7 +11,7 @@ export const memoryScope = z.enum(['own', 'own_trajectory', 'all']);
 export type MemoryScope = z.output<typeof memoryScope>;
 
 /** Null never means "unrestricted": a slip would grant everything. */
-export const writtenOut = (unrestricted: string) => ({
+export const refuseNullError = (unrestricted: string) => ({
   error: ({ input }: { readonly input?: unknown }): string | undefined =>
     input === null ? `must not be null: to restrict nothing, write ${unrestricted}` : undefined,
 });
@@ -20,7 +20,7 @@ export const EVERYTHING = '[{"memory_type": "*", "scope": "all"}]';
 
 export const rules = refusesNull(
   z
-    .array(z.strictObject({ memory_type: memoryType, scope: memoryScope }), writtenOut(EVERYTHING))
+    .array(z.strictObject({ memory_type: memoryType, scope: memoryScope }), refuseNullError(EVERYTHING))
     .max(100)
     .describe('An empty list allows nothing'),
 );
@@ -29,7 +29,7 @@ export const memoryAccess = refusesNull(
   z
     .strictObject(
       { read: rules.optional(), write: rules.optional() },
-      writtenOut(`{"read": ${EVERYTHING}, "write": ${EVERYTHING}}`),
+      refuseNullError(`{"read": ${EVERYTHING}, "write": ${EVERYTHING}}`),
     )
     .describe('What the agent may read and write; an absent member is unrestricted')
     .meta({ id: 'MemoryAccess' }),

@@ -15,10 +15,10 @@ export interface Reach {
 export const NOTHING = sql`1 = 0`;
 export const EVERYTHING = sql`1 = 1`;
 
-export type Worker = Pick<Reach, 'agent_id' | 'current_trajectory_id'>;
+export type AgentPosition = Pick<Reach, 'agent_id' | 'current_trajectory_id'>;
 
 /** The condition that an agent owns or works in a trajectory. Filled by memory, which has the trajectories. */
-export const ownership = new SlotRegistry<'trajectory', (worker: Worker, trajectory: Sql) => Sql>('ownership', [
+export const ownership = new SlotRegistry<'trajectory', (worker: AgentPosition, trajectory: Sql) => Sql>('ownership', [
   'trajectory',
 ]);
 
@@ -30,7 +30,7 @@ export function within(reach: Reach, owner: Sql, trajectory: Sql): Sql {
 }
 
 /** The reach in containers, which an agent may read if it reaches anything in them. Absent if it reaches all turns. */
-export interface ContainerReach extends Worker {
+export interface ContainerReach extends AgentPosition {
   readonly turns: Reach;
   readonly artifacts: Reach;
   readonly notes: Reach;
@@ -39,7 +39,7 @@ export interface ContainerReach extends Worker {
   readonly follows_trajectory: boolean;
 }
 
-export const said = (condition: Sql): Sql => sql`CASE WHEN ${condition} THEN 1 ELSE 0 END AS reached`;
+export const reachedColumn = (condition: Sql): Sql => sql`CASE WHEN ${condition} THEN 1 ELSE 0 END AS reached`;
 
 const reachedBy = [
   'artifact_id',

@@ -4,7 +4,7 @@ import { CairnError } from '../../kernel/index.js';
 import type { Call } from './call.js';
 
 /** The agent of the key, or null for a key without one; a body that names another agent is refused. */
-export function actsAs(call: Call, named: Json | undefined, field: string): string | null {
+export function checkNamedAgent(call: Call, named: Json | undefined, field: string): string | null {
   const agent = call.caller.agent_id;
   if (agent !== null && named != null && named !== agent)
     throw new CairnError('FORBIDDEN', `${field} names another agent: this key acts as ${agent}`, { rule: 'key_agent' });

@@ -7,7 +7,7 @@ import type { Erasures } from '../lifetimes/running-erasures.js';
 import type { StreamHub } from '../reads/stream-hub.js';
 import type { StoreMeta } from '../writes/tenants.js';
 import type { Caller } from './caller.js';
-import type { CallsUnderWay, WrittenTenants } from './open-calls.js';
+import type { OpenCalls, WrittenTenants } from './open-calls.js';
 
 export interface Limits {
   /** Largest card or packet, as canonical JSON. */
@@ -33,7 +33,7 @@ export interface Runtime {
   readonly limits: Limits;
   readonly hub: StreamHub;
   readonly wakes: Wakes;
-  readonly calls: CallsUnderWay;
+  readonly calls: OpenCalls;
   readonly written: WrittenTenants;
   readonly erasures: Erasures;
   /** Parts of other modules: see RuntimePart. */

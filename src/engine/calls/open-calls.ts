@@ -4,7 +4,7 @@ import { CairnError } from '../../kernel/index.js';
 /** `closed` tells the client not to retry, as it would after other errors of this code. */
 export const storeClosed = (): CairnError => new CairnError('SHUTTING_DOWN', 'the store is closed', { closed: true });
 
-export class CallsUnderWay {
+export class OpenCalls {
   #count = 0;
   #closing = false;
   #wake: (() => void) | undefined;

@@ -78,7 +78,7 @@ export const operation = <I extends z.ZodObject, O extends z.ZodType, const X ex
 type Route = Pick<Operation, 'method' | 'path'>;
 
 /** All routes of an operation; clients use the first. */
-export const waysTo = ({ method, path, also = [] }: Route & Pick<Operation, 'also'>): readonly Route[] => [
+export const operationRoutes = ({ method, path, also = [] }: Route & Pick<Operation, 'also'>): readonly Route[] => [
   { method, path },
   ...also.map((way) => {
     const [first, second] = way.split(' ');
@@ -91,7 +91,7 @@ export const pathParameters = (path: string): string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!).filter((name) => name !== 'project_id');
 
 /** Where the members of an input travel that are not in the path. */
-export const restGoesTo = (method: Method): 'query' | 'body' =>
+export const inputLocation = (method: Method): 'query' | 'body' =>
   method === 'GET' || method === 'DELETE' ? 'query' : 'body';
 
 export const namesProject = (path: string): boolean => path.includes('{project_id}');

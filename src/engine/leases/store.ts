@@ -64,7 +64,7 @@ export function findLease(query: Query, kind: LeaseKind, subject_id: string): Pr
 }
 
 /** The current lease, if it has the same token and is still over: it may have been renewed. */
-export async function stillOver(tx: Tx, lease: Lease, now: number): Promise<Lease | undefined> {
+export async function stillExpired(tx: Tx, lease: Lease, now: number): Promise<Lease | undefined> {
   const current = await findLease(tx, lease.kind, lease.subject_id);
   return current && current.token === lease.token && current.expires_at <= now ? current : undefined;
 }

@@ -86,7 +86,7 @@ export const systemCall = (runtime: Runtime, tenant: string): Call => ({
 });
 
 /** Handles expired leases of the tenant, and returns the milliseconds until the next one expires. */
-export async function noticeDue(call: Call): Promise<number | undefined> {
+export async function expireDueLeases(call: Call): Promise<number | undefined> {
   const { driver, tenant } = call;
   for (let attempt = 0; ; attempt++) {
     const due = await nextDue(driver.at(tenant));

@@ -12,9 +12,9 @@ export const executionHolder = (execution_id: string): string => `execution:${ex
 export const pruneHolder = (execution_id: string): string => `pruned:${execution_id}`;
 /** The context, output or record box of an agent_turn and its cards. Ends with the trajectory. */
 export const turnBoxHolder = (box_id: string): string => `agent_turn:${box_id}`;
-export const isOfTurn = (held_by: string | null): boolean => held_by?.startsWith('agent_turn:') ?? false;
+export const isTurnBox = (held_by: string | null): boolean => held_by?.startsWith('agent_turn:') ?? false;
 /** As a condition on a box `b`. */
-export const OF_TURN: Sql = sql`SUBSTR(b.held_by, 1, 11) = 'agent_turn:'`;
+export const IS_TURN_BOX: Sql = sql`SUBSTR(b.held_by, 1, 11) = 'agent_turn:'`;
 export const noteHolder = (note_id: string): string => `note:${note_id}`;
 
 /** When the holder of a card `c`, a box `b` or a version `v` ended; null if it has not. */
@@ -82,7 +82,7 @@ export const endingsUnderWay = (query: Query, limit: number): Promise<EndingRow[
   );
 
 /** Stores progress from a position. False if another server has stored some of it, so that nothing is counted twice. */
-export async function noteProgress(
+export async function storeProgress(
   tx: Tx,
   holder: string,
   progress: { readonly after: number; readonly position: number; readonly erased: number; readonly kept: number },
@@ -95,7 +95,7 @@ export async function noteProgress(
   return changed > 0;
 }
 
-export async function noteVersions(tx: Tx, holder: string, count: number): Promise<void> {
+export async function countErasedVersions(tx: Tx, holder: string, count: number): Promise<void> {
   await tx.send(
     sql`UPDATE endings SET versions = versions + ${count} WHERE tenant_id = ${TENANT} AND holder = ${holder}`,
   );

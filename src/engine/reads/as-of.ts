@@ -5,7 +5,7 @@ import { advancePast, recordedAt } from '../writes/tenants.js';
 import { type Overlap, overlapAt } from './clock.js';
 
 /** The moment in milliseconds; later commits are recorded after it. */
-export async function settledMoment(call: Call, as_of: string | undefined): Promise<number | undefined> {
+export async function resolveAsOf(call: Call, as_of: string | undefined): Promise<number | undefined> {
   if (as_of === undefined) return undefined;
   const { driver, tenant } = call;
   const moment = toMs(as_of);

@@ -28,4 +28,4 @@ export async function* inChunks<K, R>(
 }
 
 const MIB = 1024 * 1024;
-export const inWords = (bytes: number): string => (bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`);
+export const formatBytes = (bytes: number): string => (bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`);

@@ -1,5 +1,5 @@
 /** Pages of lists, by cursor or offset. */
-import type { KeysetPage, Sql, Times } from '../../driver/index.js';
+import type { KeysetPage, Sql, TimeRange } from '../../driver/index.js';
 import type { Json, ListOrder } from '../../kernel/contract.js';
 import { invalid, toMs } from '../../kernel/index.js';
 import { type CursorKey, decodeCursor, encodeCursor } from '../../kernel/node.js';
@@ -87,7 +87,7 @@ async function countAll(call: Call, count: Sql | (() => Promise<number>)): Promi
 const optionalMs = (iso: string | undefined): number | undefined => (iso === undefined ? undefined : toMs(iso));
 
 /** The time filters of a list, in milliseconds. */
-export const timesOf = (input: { [K in keyof Times]?: string | undefined }): Times => ({
+export const timesOf = (input: { [K in keyof TimeRange]?: string | undefined }): TimeRange => ({
   created_after: optionalMs(input.created_after),
   created_before: optionalMs(input.created_before),
   updated_after: optionalMs(input.updated_after),

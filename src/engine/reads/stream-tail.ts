@@ -4,7 +4,7 @@ import type { Call } from '../calls/call.js';
 import { headOf } from '../writes/tenants.js';
 
 /** Maximum number of events that one statement scans. */
-export const STRETCH = 5000;
+export const MAX_SCANNED_EVENTS = 5000;
 const HEARTBEAT_MS = 15_000;
 const MAX_FOLLOWERS = 1000;
 
@@ -16,7 +16,7 @@ interface Followed<T> {
   heartbeat(): T;
 }
 
-export async function* following<T>(call: Call, followed: Followed<T>): AsyncGenerator<Awaited<T>, void, undefined> {
+export async function* followStream<T>(call: Call, followed: Followed<T>): AsyncGenerator<Awaited<T>, void, undefined> {
   const { driver, tenant, hub } = call;
   const signal = call.options.signal;
   const ended = () => hub.closed || signal?.aborted === true;

@@ -1,5 +1,5 @@
 /** Batches whose items commit and are answered one by one, in order; a retry under the batch's key replays them. */
-import { CairnError, eachInTurn } from '../../kernel/index.js';
+import { CairnError, settleInChunks } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
 import type { Call } from '../calls/call.js';
 import { change } from './change.js';
@@ -13,7 +13,7 @@ export interface BatchAnswer<T> {
 }
 
 /** The ids that an item depends on. */
-export interface About {
+export interface ItemReferences {
   /** The entity that it creates, changes or deletes, if known in advance. */
   readonly changes?: string | undefined;
   /** The entities that it only refers to. */
@@ -28,14 +28,14 @@ interface EachOptions<I, P> {
   /** Slow work outside the transaction, done for all items before the first one runs. */
   readonly prepare?: (call: Call, item: I) => Promise<P>;
   /** An item that depends on an earlier item's change waits for it. */
-  readonly about?: (item: I) => About;
+  readonly about?: (item: I) => ItemReferences;
 }
 
 /** Reason of an item that was not tried because an earlier one failed. */
 const NOT_TRIED = Symbol('not tried');
 
 /** The answer of a batch that succeeded as a whole. */
-export const allDone = <T>(data: readonly T[]): BatchAnswer<T> => ({
+export const allSucceeded = <T>(data: readonly T[]): BatchAnswer<T> => ({
   results: data.map((one) => ({ status: 'success', data: one })),
   succeeded: data.length,
   failed: 0,
@@ -68,7 +68,7 @@ export async function runEach<I, T, P = undefined>(
 }
 
 /** Replays one item: if its entity is gone, only this item fails. */
-export async function itemAgain<T>(read: () => Promise<T>): Promise<ItemResult<T>> {
+export async function replayItem<T>(read: () => Promise<T>): Promise<ItemResult<T>> {
   const [one] = await Promise.allSettled([read()]);
   if (one.status === 'rejected' && !(one.reason instanceof CairnError)) throw one.reason;
   return resultOf(one, 'item');
@@ -94,7 +94,7 @@ export function resultsOf<T>(
     // Any other error is a failure of the store, and so of the whole transaction.
     if (one.reason !== NOT_TRIED && !(one.reason instanceof CairnError)) throw one.reason;
     if (atomic)
-      inItem(list, i, () => {
+      withItemIndex(list, i, () => {
         throw one.reason;
       });
   }
@@ -118,11 +118,11 @@ async function oneByOne<T>(count: number, run: (index: number) => Promise<T>): P
 
 /** Prepares all items in chunks, then runs them group by group; the items of a group start without a pause. */
 async function inOrder<T, P>(
-  abouts: readonly About[],
+  abouts: readonly ItemReferences[],
   prepare: (index: number) => Promise<P>,
   run: (index: number, prepared: P) => Promise<T>,
 ): Promise<PromiseSettledResult<T>[]> {
-  const prepared = await eachInTurn(abouts, (_, i) => prepare(i));
+  const prepared = await settleInChunks(abouts, (_, i) => prepare(i));
   let unavailable: unknown;
   const start = async (i: number): Promise<T> => {
     const one = prepared[i]!;
@@ -147,7 +147,7 @@ const isUnavailable = (one: PromiseSettledResult<unknown>): one is PromiseReject
  * Splits items into groups in which none depends on a change of another. The items of a group share commits; since these
  * may be retried one by one, an item that must see another's outcome has to be in a later group.
  */
-function independentGroups(abouts: readonly About[]): number[][] {
+function independentGroups(abouts: readonly ItemReferences[]): number[][] {
   const groups: number[][] = [];
   const changed = new Set<string>();
   const named = new Set<string>();
@@ -188,11 +188,11 @@ function resultOf<T>(one: PromiseSettledResult<T>, noun: string): ItemResult<T> 
 }
 
 /** Total size of the items of a batch. */
-export const bytesOf = (items: readonly { readonly bytes: number }[]): number =>
+export const totalBytes = (items: readonly { readonly bytes: number }[]): number =>
   items.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** Runs an action, synchronous or not, on an item; its errors name the item. */
-export function inItem<T>(list: string, index: number, action: () => T): T {
+export function withItemIndex<T>(list: string, index: number, action: () => T): T {
   const named = (error: unknown): never => {
     if (!(error instanceof CairnError)) throw error;
     throw new CairnError(error.code, `${list}[${index}]: ${error.message}`, error.details);

@@ -64,7 +64,7 @@ export function writeGuarded<O>(call: Call, work: (tx: Tx) => Promise<O>): Promi
 }
 
 /** The stored part of the answer, if this request was answered before. For checks before the transaction. */
-export async function keptAnswer(call: Call, input: unknown): Promise<Json | undefined> {
+export async function storedReplay(call: Call, input: unknown): Promise<Json | undefined> {
   const key = call.options.idempotency_key;
   if (key === undefined) return undefined;
   return keptFor(call.driver.at(call.tenant), call, key, hashOf(call, key, input));

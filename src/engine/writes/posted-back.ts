@@ -5,7 +5,7 @@ import { canonical } from '../../kernel/node.js';
 import { readLeniently } from '../contract/lenient-input.js';
 
 /** Whether the answer of an entity, parsed as the input of a create, equals `input`. */
-export function isAnswerOf(schema: z.ZodType, answer: object, input: object): boolean {
+export function equalsAnswer(schema: z.ZodType, answer: object, input: object): boolean {
   const read = schema.safeParse(readLeniently(schema, answer));
   return read.success && canonical(read.data as Json) === canonical(input as Json);
 }

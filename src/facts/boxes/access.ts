@@ -1,6 +1,6 @@
 /** Access to boxes: a box belongs to its creator, who may grant it to others. */
 import type { Query } from '../../driver/index.js';
-import { actsAs, type Call, type Work } from '../../engine/index.js';
+import { type Call, checkNamedAgent, type Work } from '../../engine/index.js';
 import { CairnError, notFound } from '../../kernel/index.js';
 import { type BoxRow, type BoxState, findBox, findBoxes, findGrant, grantedBoxes, lockBox } from './store.js';
 
@@ -67,4 +67,4 @@ export async function mayUse(call: Call, query: Query, box: BoxState, need: Need
 
 /** The owner of a new box: the agent of the key, or the agent that the body names. */
 export const ownerOf = (call: Call, named: string | undefined): string | null =>
-  actsAs(call, named, 'agent_id') ?? named ?? null;
+  checkNamedAgent(call, named, 'agent_id') ?? named ?? null;

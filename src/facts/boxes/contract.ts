@@ -1,7 +1,7 @@
 /** Operations on boxes (seed paths: /projects/{project_id}/boxes). */
 import { z } from 'zod';
 import { operation, reads } from '../../engine/contract.js';
-import { anyId, computed, jsonObject, listOrder, pageInput, pageOutput, startsAs } from '../../kernel/contract.js';
+import { anyId, computed, initialValue, jsonObject, listOrder, pageInput, pageOutput } from '../../kernel/contract.js';
 import { card } from '../cards/model.js';
 import { appendResult, batchTail, box, boxAccess, boxState, cardIds, grant, hydratedBox, loadTail } from './model.js';
 
@@ -17,9 +17,9 @@ const postedBack = {
   forked_from: computed,
   created_at: computed,
   updated_at: computed,
-  sealed_at: startsAs(null),
+  sealed_at: initialValue(null),
   // A box with a cursor is a part of one, and must not become the whole of another.
-  next_cursor: startsAs(null),
+  next_cursor: initialValue(null),
 };
 const UNCHANGED = 'As the box has it: a save changes only its cards';
 

@@ -278,7 +278,12 @@ const isIn = (box_id: string, card_id: string): Sql =>
   });
 
 /** Reads in one statement what an append needs to know about its cards. */
-export async function standingOf(query: Query, box_id: string, ids: readonly string[], now: number): Promise<Standing> {
+export async function readAppendState(
+  query: Query,
+  box_id: string,
+  ids: readonly string[],
+  now: number,
+): Promise<Standing> {
   const one = ids.length === 1 ? ids[0]! : undefined;
   // The common case of one card needs no list.
   const isOneOf = one === undefined ? sql`= ANY(${ids})` : sql`= ${one}`;

@@ -1,6 +1,6 @@
 /** Erases the cards in the box of an ended holder, in order. */
 import { type Call, inBatches } from '../../engine/index.js';
-import { type EndingRow, findEnding, noteProgress } from '../../engine/sql.js';
+import { type EndingRow, findEnding, storeProgress } from '../../engine/sql.js';
 import { eraseCards } from '../cards/lifetime.js';
 import { entriesAfter, segmentsOf } from './entries.js';
 import { findBox } from './store.js';
@@ -20,7 +20,7 @@ export async function eraseBox(call: Call, ending: EndingRow): Promise<{ readonl
     const ids = entries.map(({ card_id }) => card_id);
     const noted = await driver.write(tenant, async (tx) => {
       const erased = await eraseCards(tx, ids, call.meta.erasure_key, driver.now());
-      return noteProgress(tx, holder, { after, position, erased, kept: ids.length - erased });
+      return storeProgress(tx, holder, { after, position, erased, kept: ids.length - erased });
     });
     if (noted) {
       after = position;

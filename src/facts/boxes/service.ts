@@ -1,7 +1,7 @@
 /** Use cases that change boxes: create, append, save, seal, fork, grant. */
 import type { Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { appendEvent, type Call, type Change, change, isAnswerOf, type Work } from '../../engine/index.js';
+import { appendEvent, type Call, type Change, change, equalsAnswer, type Work } from '../../engine/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -18,9 +18,9 @@ import {
   entriesAfter,
   insertEntries,
   presentCards,
+  readAppendState,
   removeEntriesFrom,
   segmentsOf,
-  standingOf,
 } from './entries.js';
 import type { AppendResult, Box, Grant } from './model.js';
 import {
@@ -106,7 +106,7 @@ export async function create(call: Call, input: In<'boxes.create'>): Promise<Box
       const box_id = input.box_id ?? newId();
       if (input.box_id !== undefined) {
         const existing = await findBox(tx, box_id);
-        const isAnswer = async (row: BoxRow) => isAnswerOf(operations.create.input, await show(call, tx, row), input);
+        const isAnswer = async (row: BoxRow) => equalsAnswer(operations.create.input, await show(call, tx, row), input);
         if (existing) return sameBox(existing, sent_hash, agent_id, () => isAnswer(existing));
       }
       const known = card_ids.length === 0 ? undefined : await knownCards(tx, card_ids, now);
@@ -130,7 +130,7 @@ export function append(call: Call, input: In<'boxes.append'>): Promise<AppendRes
       // Sent together: the second statement runs once the box is locked.
       const [found, { entered, known }] = await Promise.all([
         lockBoxState(tx, input.box_id),
-        standingOf(tx, input.box_id, wanted, now),
+        readAppendState(tx, input.box_id, wanted, now),
       ]);
       const box = await permitted(call, tx, input.box_id, found, 'write');
       // lockBoxState does not read whether the holder has ended: most boxes have none.
@@ -224,7 +224,7 @@ export async function replaceEntries(
   while (kept < wanted.length && current[kept]?.card_id === wanted[kept]) kept++;
   if (kept === wanted.length && kept === box.length && !fresh) return box;
   // standingOf for own entries: a box that is saved often has many removed entries of a card.
-  const { entered, known } = await standingOf(tx, box.box_id, wanted, now);
+  const { entered, known } = await readAppendState(tx, box.box_id, wanted, now);
   const inherited = await presentCards(tx, segments.slice(0, -1), wanted);
   requireAll(wanted, (id) => known.has(id) || entered.has(id) || inherited.has(id));
   const revision = fresh ? 1 : box.revision + 1;

@@ -1,8 +1,8 @@
 /** Use cases that read boxes, at the newest revision or an earlier one. */
-import { atLength, type Query } from '../../driver/index.js';
+import { longQuery, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, listPage, type Page, type PageInput } from '../../engine/index.js';
-import { isOfTurn } from '../../engine/sql.js';
+import { isTurnBox } from '../../engine/sql.js';
 import { mayReadCard } from '../../identity/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { invalid, toIso } from '../../kernel/index.js';
@@ -123,7 +123,7 @@ export async function hydrateViews(
     if (!mayReadCard(call, card)) return false;
     if (held_by !== null) {
       // The box of a scope or checkpoint shows all that it pins, the output box of an agent_turn no expired card.
-      const lasts = sealed_at !== null || !isOfTurn(held_by);
+      const lasts = sealed_at !== null || !isTurnBox(held_by);
       return card.erased_at === null && (lasts || card.expires_at === null || card.expires_at > now);
     }
     return sealed_at === null ? isVisible(card, now) : wasVisible(card, sealed_at);
@@ -154,7 +154,7 @@ export async function list(call: Call, input: In<'boxes.list'>): Promise<Out<'bo
   const { driver, tenant } = call;
   const filter = { viewer: call.caller.agent_id, owner: input.agent_id };
   // An agent's page may scan all boxes.
-  const query = filter.viewer === null ? driver.at(tenant) : atLength(driver, tenant);
+  const query = filter.viewer === null ? driver.at(tenant) : longQuery(driver, tenant);
   const { rows, ...page } = await listPage<BoxRow, string>(call, {
     input,
     filters: { agent_id: input.agent_id ?? null },

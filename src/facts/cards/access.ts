@@ -12,7 +12,7 @@ const hiddenCards = (call: Call, card_ids: readonly string[]): CairnError =>
     { rule: 'box_owner_or_grant', card_ids: card_ids.slice(0, 100) },
   );
 
-export const cardsBeyond = (call: Call, card_ids: readonly string[]): CairnError =>
+export const cardsBeyondReach = (call: Call, card_ids: readonly string[]): CairnError =>
   new CairnError(
     'FORBIDDEN',
     `agent ${call.caller.agent_id} may not read ${card_ids.length} of these cards by its memory_access: ${card_ids.slice(0, 3).join(', ')}`,
@@ -50,5 +50,5 @@ export async function refuseUnseen(call: Call, query: Query, card_ids: readonly 
   const unseen = await unseenCards(query, card_ids, agent_id, cardReachOf(call));
   const hidden = unseen.filter(({ is_hidden }) => is_hidden === 1);
   if (hidden.length > 0) throw hiddenCards(call, idsOf(hidden));
-  if (unseen.length > 0) throw cardsBeyond(call, idsOf(unseen));
+  if (unseen.length > 0) throw cardsBeyondReach(call, idsOf(unseen));
 }

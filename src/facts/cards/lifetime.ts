@@ -1,7 +1,7 @@
 /** SQL of the lifetime engine: finds expired content, checks its pins, erases it. */
 import { createHmac } from 'node:crypto';
 import { join, type Query, type Sql, sql, TENANT, type Tx, textToList } from '../../driver/index.js';
-import { BOX_ENDED, CARD_ENDED, OF_TURN, SlotRegistry } from '../../engine/sql.js';
+import { BOX_ENDED, CARD_ENDED, IS_TURN_BOX, SlotRegistry } from '../../engine/sql.js';
 import { indexEntries } from '../packets/index-entries.js';
 import type { PacketInput } from '../packets/model.js';
 
@@ -26,7 +26,7 @@ export const inBox: Pin = (now) =>
     SELECT 1 FROM held h CROSS JOIN boxes b
       WHERE b.tenant_id = ${TENANT} AND b.box_id = h.box_id AND h.removed IS NULL
         AND CASE WHEN b.held_by IS NOT NULL THEN ${BOX_ENDED} IS NULL
-            AND (b.sealed_at IS NOT NULL OR c.expires_at IS NULL OR c.expires_at > ${now} OR NOT ${OF_TURN})
+            AND (b.sealed_at IS NOT NULL OR c.expires_at IS NULL OR c.expires_at > ${now} OR NOT ${IS_TURN_BOX})
           ELSE b.sealed_at IS NOT NULL AND (c.expires_at IS NULL OR c.expires_at > b.sealed_at)
             AND (c.deleted_at IS NULL OR c.deleted_at > b.sealed_at)
             AND (c.held_by IS NULL OR COALESCE(${CARD_ENDED}, b.sealed_at + 1) > b.sealed_at) END)`;

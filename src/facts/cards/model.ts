@@ -3,10 +3,10 @@ import { z } from 'zod';
 import {
   anyId,
   computed,
+  initialValue,
   instant,
   jsonObject,
   jsonValue,
-  startsAs,
   subjectIds,
   toolCalls,
 } from '../../kernel/contract.js';
@@ -27,7 +27,7 @@ export const cardInput = z.strictObject({
   project_id: computed,
   content_hash: computed,
   created_at: computed,
-  deleted_at: startsAs(null),
+  deleted_at: initialValue(null),
 });
 export type CardInput = z.output<typeof cardInput>;
 

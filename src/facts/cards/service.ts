@@ -1,28 +1,28 @@
 /** Use cases of cards. */
-import { atLength, listToText, type Query, textToList } from '../../driver/index.js';
+import { listToText, longQuery, type Query, textToList } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
-  actsAs,
   agreedExpiry,
-  allDone,
+  allSucceeded,
   appendEvent,
-  bytesOf,
   type Call,
   change,
+  checkNamedAgent,
+  equalsAnswer,
+  formatBytes,
   inChunks,
   indexKey,
-  inItem,
-  inWords,
-  isAnswerOf,
   listPage,
   runEach,
   sizeOf,
+  totalBytes,
   type Work,
+  withItemIndex,
 } from '../../engine/index.js';
 import { cardReachOf, mayReadCard } from '../../identity/index.js';
 import type { Measured } from '../../index/sql.js';
 import { type Json, newId } from '../../kernel/contract.js';
-import { CairnError, inTurn, invalid, notFound, present } from '../../kernel/index.js';
+import { afterYield, CairnError, invalid, notFound, present } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { hiddenAmong, refuseHidden, unreadableSources } from './access.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';
@@ -56,7 +56,7 @@ export interface PreparedCard
 export function prepareCard(
   call: Call,
   input: CardInput,
-  author_id: string | null = actsAs(call, input.author_id, 'author_id') ?? input.author_id ?? null,
+  author_id: string | null = checkNamedAgent(call, input.author_id, 'author_id') ?? input.author_id ?? null,
 ): PreparedCard {
   const checked = checkMetadata(input.metadata ?? {});
   const given = input.content ?? null;
@@ -92,7 +92,7 @@ function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard
     throw new CairnError('ENTITY_GONE', `card ${card_id} was deleted or has expired: ids are never reused`);
   }
   const card = toCard(tenant, row);
-  if (row.sent_hash === prepared.sent_hash || isAnswerOf(cardInput, card, prepared.input)) return card;
+  if (row.sent_hash === prepared.sent_hash || equalsAnswer(cardInput, card, prepared.input)) return card;
   throw alreadyExists('card', card_id);
 }
 
@@ -180,7 +180,7 @@ export async function add_batch(call: Call, input: In<'cards.add_batch'>): Promi
   if (input.atomic) return addTogether(call, input);
   return runEach(call, input, input.cards, addPrepared, {
     noun: 'card',
-    prepare: (of, card) => inTurn(() => prepareCard(of, card)),
+    prepare: (of, card) => afterYield(() => prepareCard(of, card)),
     about: ({ card_id, derived_from }) => ({ changes: card_id, names: derived_from }),
   });
 }
@@ -188,13 +188,14 @@ export async function add_batch(call: Call, input: In<'cards.add_batch'>): Promi
 async function addTogether(call: Call, input: In<'cards.add_batch'>): Promise<Out<'cards.add_batch'>> {
   const prepared: PreparedCard[] = [];
   for (const [i, card] of input.cards.entries())
-    prepared.push(await inTurn(() => inItem('cards', i, () => prepareCard(call, card))));
+    prepared.push(await afterYield(() => withItemIndex('cards', i, () => prepareCard(call, card))));
   const cards = await change<Card[]>(call, {
     input,
-    bytes: bytesOf(prepared),
+    bytes: totalBytes(prepared),
     work: async (work) => {
       const results: AddedCard[] = [];
-      for (const [i, card] of prepared.entries()) results.push(await inItem('cards', i, () => addCard(work, card)));
+      for (const [i, card] of prepared.entries())
+        results.push(await withItemIndex('cards', i, () => addCard(work, card)));
       const ids = results.filter(({ added }) => added).map(({ card }) => card.card_id);
       // A batch appends one event, however many cards it adds.
       if (ids.length > 0) appendEvent(work, 'cairn.card.added', { type: 'card', id: ids[0]! }, { card_ids: ids });
@@ -203,7 +204,7 @@ async function addTogether(call: Call, input: In<'cards.add_batch'>): Promise<Ou
     remember: (answer) => answer.map(({ card_id }) => card_id),
     again: (query, kept) => Promise.all((kept as string[]).map((id) => readCard(call, query, id))),
   });
-  return allDone(cards);
+  return allSucceeded(cards);
 }
 
 async function openCard(call: Call, query: Query, card_id: string): Promise<CardRow> {
@@ -253,7 +254,7 @@ export async function readCards(
       if (times === 0) continue;
       bytes += times * cardBytes(row);
       if (bytes > limit) {
-        const message = `the answer would exceed ${inWords(limit)}: ask for fewer ${fewer}`;
+        const message = `the answer would exceed ${formatBytes(limit)}: ask for fewer ${fewer}`;
         throw new CairnError('TOO_LARGE', message, { limit });
       }
       cards.set(row.card_id, row);
@@ -284,7 +285,7 @@ export async function list(call: Call, input: In<'cards.list'>): Promise<Out<'ca
   const current = include_superseded ? undefined : cardConditions.get('not_superseded')(now);
   const filter = { subject_id, current, reach: cardReachOf(call), viewer };
   // An agent's page may scan many cards.
-  const query = viewer !== undefined ? atLength(driver, tenant) : driver.at(tenant);
+  const query = viewer !== undefined ? longQuery(driver, tenant) : driver.at(tenant);
   const { rows, ...page } = await listPage<CardRow, string>(call, {
     input,
     filters: { subject_id: subject_id ?? null, include_superseded },

@@ -1,26 +1,26 @@
 /** Use cases of packets. A packet is never changed: it is written, read, and expires. */
-import { atLength, type Query, textToList } from '../../driver/index.js';
+import { longQuery, type Query, textToList } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
-  actsAs,
-  bytesOf,
   type Call,
   change,
+  checkNamedAgent,
+  equalsAnswer,
   type IndexKind,
   inChunks,
   indexKey,
-  inItem,
-  isAnswerOf,
   listPage,
   type NewPacket,
   packetBytes,
   SCHEMA_VERSION,
+  totalBytes,
   type Work,
+  withItemIndex,
 } from '../../engine/index.js';
 import { checkUses } from '../../identity/index.js';
 import { insertDocs, type Measured, type NewDoc } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, inTurn, invalid, notFound, toIso, toMs } from '../../kernel/index.js';
+import { afterYield, CairnError, invalid, notFound, toIso, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { alreadyExists, checkSize } from '../cards/rules.js';
 import { packets as operations } from './contract.js';
@@ -59,7 +59,7 @@ interface PreparedPacket {
 
 /** The key of an agent writes only as that agent. */
 function asCaller(call: Call, packet: PacketInput): PacketInput {
-  const agent = actsAs(call, packet.metadata?.agent, 'metadata.agent');
+  const agent = checkNamedAgent(call, packet.metadata?.agent, 'metadata.agent');
   return agent === null ? packet : { ...packet, metadata: { ...packet.metadata, agent } };
 }
 
@@ -167,7 +167,7 @@ async function writtenBefore(work: Work, packet_id: string, { sent, sent_hash }:
     throw new CairnError('ENTITY_GONE', `packet ${packet_id} expired or was erased: ids are never reused`);
   }
   if (existing.sent_hash === sent_hash) return true;
-  if (isAnswerOf(packetInput, JSON.parse(existing.envelope!) as object, sent)) return true;
+  if (equalsAnswer(packetInput, JSON.parse(existing.envelope!) as object, sent)) return true;
   throw alreadyExists('packet', packet_id);
 }
 
@@ -194,17 +194,17 @@ export async function write_batch(call: Call, input: In<'packets.write_batch'>):
       await checkUses(call, operations.write.touches, packet);
       return prepare(call, packet);
     };
-    prepared.push(await inTurn(() => inItem('packets', i, check)));
+    prepared.push(await afterYield(() => withItemIndex('packets', i, check)));
   }
   return change(call, {
     input,
-    bytes: bytesOf(prepared),
+    bytes: totalBytes(prepared),
     work: async (work) => {
       const results: WriteResult[] = [];
       const docs: NewDoc[] = [];
       // One by one: a packet may have an earlier one of the batch as its parent.
       for (const [i, one] of prepared.entries()) {
-        results.push(await inItem('packets', i, () => writePacket(work, one, docs)));
+        results.push(await withItemIndex('packets', i, () => writePacket(work, one, docs)));
       }
       await insertDocs(work.tx, docs);
       return { results };
@@ -255,7 +255,7 @@ async function page(call: Call, input: In<'packets.list'>, order: 'asc' | 'desc'
   const filter = filterOf(call, input);
   // A page of an agent, or of a time range, may scan many packets.
   const long = filter.viewer !== null || filter.since !== undefined || filter.until !== undefined;
-  const query = long ? atLength(driver, tenant) : driver.at(tenant);
+  const query = long ? longQuery(driver, tenant) : driver.at(tenant);
   const { limit, cursor, offset, order: _order, ...asked } = input;
   const { rows, ...rest } = await listPage<PacketRow, number>(call, {
     input: { limit, cursor, offset, order },

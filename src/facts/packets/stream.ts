@@ -1,6 +1,14 @@
 /** Follows packets as they are committed. */
 import type { In, Out } from '../../engine/contract.js';
-import { type Call, CHUNK, following, headOf, nextLimit, packetBytes, STRETCH } from '../../engine/index.js';
+import {
+  type Call,
+  CHUNK,
+  followStream,
+  headOf,
+  MAX_SCANNED_EVENTS,
+  nextLimit,
+  packetBytes,
+} from '../../engine/index.js';
 import { stillPermitted } from '../../identity/index.js';
 import { CairnError } from '../../kernel/index.js';
 import { events as eventOperations } from './events-contract.js';
@@ -37,7 +45,7 @@ export function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
   let position = 0;
   let limit = CHUNK.first;
   const heartbeat = (): Followed => ({ token: tokenAt(call, position), packet: null });
-  return following<Followed>(call, {
+  return followStream<Followed>(call, {
     open: async () => {
       const start = await headOf(query);
       position = input.after === undefined ? start : positionOf(call, input.after, start);
@@ -47,7 +55,7 @@ export function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, vo
       const viewer = viewerOf(await stillPermitted(call, eventOperations.follow.touches, input));
       while (position < head && !ended()) {
         // Bounded ranges: with a selective filter one statement could scan all of history.
-        const range = { after: position, until: Math.min(head, position + STRETCH) };
+        const range = { after: position, until: Math.min(head, position + MAX_SCANNED_EVENTS) };
         const rows = await nextPackets(query, range, limit, filter, viewer);
         for (const row of rows) {
           position = row.seq;

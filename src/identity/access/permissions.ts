@@ -32,7 +32,7 @@ import {
 } from '../../engine/sql.js';
 import { CairnError } from '../../kernel/index.js';
 import { type AgentRow, findAgent } from '../agents/store.js';
-import { signOfLife } from '../presence/heartbeats.js';
+import { recordCallHeartbeat } from '../presence/heartbeats.js';
 
 /**
  * Throws unless the agent of the call may do this; returns the call with the reach of lists. Nothing to check for a key
@@ -47,7 +47,7 @@ export async function asPermitted(
   if (call.caller.agent_id === null) return call;
   const row = records_presence
     ? await findAgent(call.driver.at(call.tenant), call.caller.agent_id)
-    : await signOfLife(call);
+    : await recordCallHeartbeat(call);
   checkRule(call, row, touches);
   // memory_access does not apply between the parties of an agent_turn, message or lock.
   if (touches === 'parties' || !row || row.memory_access === null) return call;

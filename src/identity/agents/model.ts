@@ -1,6 +1,6 @@
 /** An agent: a registered worker with capabilities, rights and presence. */
 import { z } from 'zod';
-import { memoryAccess, refusesNull, writtenOut } from '../../engine/contract.js';
+import { memoryAccess, refuseNullError, refusesNull } from '../../engine/contract.js';
 import { instant, jsonObject, text } from '../../kernel/contract.js';
 
 export const DEFAULT_OFFLINE_AFTER_MS = 60_000;
@@ -15,7 +15,7 @@ export const capabilities = z.array(text(200, 1)).min(1).max(1000);
 
 export const canDelegateTo = refusesNull(
   z
-    .array(text(200, 1), writtenOut('["*"]'))
+    .array(text(200, 1), refuseNullError('["*"]'))
     .max(1000)
     .describe('Types, profiles or ids of agents, or "*"; absent: anyone, empty: nobody'),
 );

@@ -1,15 +1,15 @@
 /** Registration of agents: by themselves, by the tenant, with a key, or when a process opens a store as one. */
 import type { Tx } from '../../driver/index.js';
 import { accessTo, type GrantedAccess, type In, type MemoryAccess } from '../../engine/contract.js';
-import { actsAs, type Call, change, extentOf, isUnrestricted, type Work } from '../../engine/index.js';
+import { type Call, change, checkNamedAgent, extentOf, isUnrestricted, type Work } from '../../engine/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
-import { seen } from '../presence/heartbeats.js';
+import { recordHeartbeat } from '../presence/heartbeats.js';
 import { agentEvent, holdOnline } from '../presence/offline.js';
 import { type Agent, DEFAULT_OFFLINE_AFTER_MS } from './model.js';
 import { agentReferences } from './references.js';
-import { type AgentRow, completeAgent, insertAgent, lockAgent, MADE, updateAgent } from './store.js';
+import { AGENT_ORIGINS, type AgentRow, completeAgent, insertAgent, lockAgent, updateAgent } from './store.js';
 import { readAgent, showAgent } from './views.js';
 
 type Input = In<'agents.register'>;
@@ -88,7 +88,7 @@ function rowOf(input: Input, before: AgentRow, sent_hash: string, now: number): 
     can_delegate_to: input.can_delegate_to === undefined ? before.can_delegate_to : textOf(input.can_delegate_to),
     status: 'idle',
     profile_name: input.profile_name ?? null,
-    made: MADE.registered,
+    made: AGENT_ORIGINS.registered,
     offline_after_ms: input.offline_after_ms ?? DEFAULT_OFFLINE_AFTER_MS,
     last_seen_at: now,
     metadata: textOf(input.metadata ?? {}),
@@ -108,7 +108,7 @@ const blank = (agent_id: string, memory_access: string | null, now: number): Age
   current_trajectory_id: null,
   profile_name: null,
   parent_agent_id: null,
-  made: MADE.with_key,
+  made: AGENT_ORIGINS.with_key,
   offline_after_ms: DEFAULT_OFFLINE_AFTER_MS,
   last_seen_at: now,
   metadata: '{}',
@@ -119,7 +119,7 @@ const blank = (agent_id: string, memory_access: string | null, now: number): Age
 });
 
 export async function register(call: Call, input: Input): Promise<Agent> {
-  const own = actsAs(call, input.agent_id, 'agent_id');
+  const own = checkNamedAgent(call, input.agent_id, 'agent_id');
   const sent_hash = sha256(textOf({ ...input, agent_id: null }));
   return change(call, {
     input,
@@ -127,9 +127,9 @@ export async function register(call: Call, input: Input): Promise<Agent> {
       const { tx, now } = work;
       const agent_id = input.agent_id ?? own ?? newId();
       const existing = await lockAgent(tx, agent_id);
-      if (existing && (existing.made !== MADE.with_key || existing.unregistered_at !== null)) {
+      if (existing && (existing.made !== AGENT_ORIGINS.with_key || existing.unregistered_at !== null)) {
         sameAgent(existing, sent_hash);
-        await seen(work, agent_id);
+        await recordHeartbeat(work, agent_id);
         return readAgent(call, tx, agent_id);
       }
       refuseOwnRights(call, input, existing);
@@ -162,7 +162,12 @@ function grantedText(access: GrantedAccess): string | null {
 }
 
 /** Creates or updates the record of an agent with these rights: without a record its key could do nothing. */
-export async function provideAgent(work: Work, agent_id: string, given: GivenRights, default_access: 'own' | 'all') {
+export async function ensureAgentRecord(
+  work: Work,
+  agent_id: string,
+  given: GivenRights,
+  default_access: 'own' | 'all',
+) {
   const { tx, now } = work;
   const existing = await lockAgent(tx, agent_id);
   if (existing && existing.unregistered_at !== null) throw agentGone(agent_id);

@@ -1,9 +1,9 @@
 /** Use cases of agents, except registration. */
 import type { Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { actsAs, type Call, change, endLease, listPage, type Work } from '../../engine/index.js';
+import { type Call, change, checkNamedAgent, endLease, listPage, type Work } from '../../engine/index.js';
 import { CairnError, invalid } from '../../kernel/index.js';
-import { noteSeen } from '../presence/heartbeats.js';
+import { recordLockedHeartbeat } from '../presence/heartbeats.js';
 import { agentEvent, holdOnline, releaseAll } from '../presence/offline.js';
 import type { Agent } from './model.js';
 import { agentReferences, agentWork } from './references.js';
@@ -66,7 +66,7 @@ export async function update(call: Call, input: In<'agents.update'>): Promise<Ag
   const { agent_id, ...fields } = input;
   const named = Object.entries(fields).filter(([, value]) => value !== undefined);
   if (named.length === 0) throw invalid('agents.update: give at least one field to change');
-  actsAs(call, agent_id, 'agent_id');
+  checkNamedAgent(call, agent_id, 'agent_id');
   checkRights(call, fields);
   return change(call, {
     input,
@@ -95,7 +95,7 @@ export async function update(call: Call, input: In<'agents.update'>): Promise<Ag
       if (!alive && !changed) return showAgent(call, row);
       const { status: _, ...changes } = after;
       const stored = alive
-        ? await noteSeen(work, row, {
+        ? await recordLockedHeartbeat(work, row, {
             ...changes,
             updated_at: changed ? now : row.updated_at,
             ...(fields.status === undefined ? {} : { status: fields.status }),
@@ -119,7 +119,7 @@ async function patched(tx: Tx, row: AgentRow): Promise<AgentRow> {
 
 export async function heartbeat(call: Call, input: In<'agents.heartbeat'>): Promise<Agent> {
   const { agent_id, status, current_trajectory_id } = input;
-  actsAs(call, agent_id, 'agent_id');
+  checkNamedAgent(call, agent_id, 'agent_id');
   return change(call, {
     input,
     work: async (work) => {
@@ -129,7 +129,7 @@ export async function heartbeat(call: Call, input: In<'agents.heartbeat'>): Prom
         ...(status === undefined ? {} : { status }),
         ...(current_trajectory_id === undefined ? {} : { current_trajectory_id }),
       };
-      return showAgent(call, await noteSeen(work, row, changes));
+      return showAgent(call, await recordLockedHeartbeat(work, row, changes));
     },
     remember: () => agent_id,
     again: (query, kept) => readAgent(call, query, kept as string),
@@ -138,7 +138,7 @@ export async function heartbeat(call: Call, input: In<'agents.heartbeat'>): Prom
 
 export async function unregister(call: Call, input: In<'agents.unregister'>): Promise<void> {
   const { agent_id } = input;
-  actsAs(call, agent_id, 'agent_id');
+  checkNamedAgent(call, agent_id, 'agent_id');
   await change<null>(call, {
     input,
     work: async (work) => {

@@ -6,7 +6,7 @@ import { toIso } from '../../kernel/index.js';
 import type { Agent, AgentStatus } from './model.js';
 
 /** How an agent was created. */
-export const MADE = {
+export const AGENT_ORIGINS = {
   registered: 0,
   /** By a dispatch, for its task. */
   for_task: 1,
@@ -27,7 +27,7 @@ export interface AgentRow {
   readonly current_trajectory_id: string | null;
   readonly profile_name: string | null;
   readonly parent_agent_id: string | null;
-  readonly made: (typeof MADE)[keyof typeof MADE];
+  readonly made: (typeof AGENT_ORIGINS)[keyof typeof AGENT_ORIGINS];
   readonly offline_after_ms: number;
   readonly last_seen_at: number;
   readonly metadata: string | null;
@@ -56,7 +56,7 @@ export const toDirectoryEntry = (row: AgentRow, now: number): Agent => ({
 });
 
 /** The type that counts for mailboxes and can_delegate_to. */
-export const givenType = ({ agent_type, typed }: AgentRow): string | null => (typed === 1 ? agent_type : null);
+export const effectiveType = ({ agent_type, typed }: AgentRow): string | null => (typed === 1 ? agent_type : null);
 
 export const toAgent = (row: AgentRow, now: number): Agent => ({
   ...toDirectoryEntry(row, now),

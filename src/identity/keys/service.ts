@@ -5,7 +5,7 @@ import { appendEvent, type Call, change } from '../../engine/index.js';
 import { newId } from '../../kernel/contract.js';
 import { CairnError, invalid, notFound, toIso } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
-import { provideAgent } from '../agents/registration.js';
+import { ensureAgentRecord } from '../agents/registration.js';
 import { addKey, findKey, listKeys, revokeKey } from './store.js';
 
 export const auth = { whoami: async (call: Call): Promise<Caller> => call.caller };
@@ -36,7 +36,7 @@ async function createKey(call: Call, input: In<'keys.create'>): Promise<Out<'key
         revoked_at: null,
       };
       // First in the lock order.
-      if (row.agent_id !== null) await provideAgent(work, row.agent_id, input, 'own');
+      if (row.agent_id !== null) await ensureAgentRecord(work, row.agent_id, input, 'own');
       await addKey(tx, { ...row, key_hash: keyHash(secret) });
       const { key_id, agent_id, role } = row;
       appendEvent(work, 'cairn.key.created', { type: 'key', id: key_id }, { agent_id, role });

@@ -7,32 +7,34 @@ import { agentEvent, goOffline, holdOnline, isBetweenTasks, onlineUntil } from '
 const WRITTEN_HEARTBEATS = 4;
 
 /** Whether a heartbeat has to be written. */
-export const isDue = (row: AgentRow, now: number): boolean =>
+export const isHeartbeatDue = (row: AgentRow, now: number): boolean =>
   row.unregistered_at === null &&
   (isOffline(row, now) || row.last_seen_at + row.offline_after_ms / WRITTEN_HEARTBEATS <= now);
 
 /** Records a heartbeat; an offline agent becomes idle. Before other locks: agents come first in the lock order. */
-export async function seen(work: Work, agent_id: string): Promise<void> {
+export async function recordHeartbeat(work: Work, agent_id: string): Promise<void> {
   const { tx, now } = work;
   const known = await findAgent(tx, agent_id);
-  if (!known || !isDue(known, now)) return;
+  if (!known || !isHeartbeatDue(known, now)) return;
   const row = await lockAgent(tx, agent_id);
-  if (row && isDue(row, now)) await noteSeen(work, row);
+  if (row && isHeartbeatDue(row, now)) await recordLockedHeartbeat(work, row);
 }
 
 /**
  * Records a heartbeat of the agent that a call is made by or for, and returns its row. Outside any transaction; a failure
  * is ignored. Not for a call in an agent_turn, whose guard records the heartbeat of its holder.
  */
-export async function signOfLife(
+export async function recordCallHeartbeat(
   call: Call,
   agent_id: string | null = call.caller.agent_id ?? call.for_agent ?? null,
 ): Promise<AgentRow | undefined> {
   const { driver, tenant } = call;
   if (agent_id === null) return undefined;
   const row = await findAgent(driver.at(tenant), agent_id);
-  if (row && call.turn === undefined && isDue(row, driver.now()))
-    await driver.write(tenant, (tx) => seen({ call, tx, now: driver.now() }, agent_id)).catch(() => undefined);
+  if (row && call.turn === undefined && isHeartbeatDue(row, driver.now()))
+    await driver
+      .write(tenant, (tx) => recordHeartbeat({ call, tx, now: driver.now() }, agent_id))
+      .catch(() => undefined);
   return row;
 }
 
@@ -40,12 +42,16 @@ export async function signOfLife(
 export async function actingFor(call: Call, agent_id: string): Promise<Call> {
   if (call.caller.agent_id !== null) return call;
   const own: Call = { ...call, for_agent: agent_id };
-  await signOfLife(own);
+  await recordCallHeartbeat(own);
   return own;
 }
 
 /** Records a heartbeat and other changes of an agent whose row is locked. */
-export async function noteSeen(work: Work, row: AgentRow, changes: Partial<AgentRow> = {}): Promise<AgentRow> {
+export async function recordLockedHeartbeat(
+  work: Work,
+  row: AgentRow,
+  changes: Partial<AgentRow> = {},
+): Promise<AgentRow> {
   const { tx, now } = work;
   const silent = row.status !== 'offline' && !isBetweenTasks(row) && onlineUntil(row) <= now;
   // It was offline although nobody had noticed: its holdings count as released.

@@ -3,7 +3,7 @@ import type { Tx } from '../../driver/index.js';
 import { appendEvent, endLease, type Lease, putLease, type Work } from '../../engine/index.js';
 import { SlotRegistry } from '../../engine/sql.js';
 import type { JsonObject } from '../../kernel/contract.js';
-import { type AgentRow, lockAgent, MADE, updateAgent } from '../agents/store.js';
+import { AGENT_ORIGINS, type AgentRow, lockAgent, updateAgent } from '../agents/store.js';
 
 export const agentEvent = (
   work: Work,
@@ -25,7 +25,8 @@ export async function releaseAll(work: Work, agent_id: string): Promise<void> {
 export const onlineUntil = ({ last_seen_at, offline_after_ms }: AgentRow): number => last_seen_at + offline_after_ms;
 
 /** An idle agent that was created for tasks, or has not registered itself yet, never goes offline. */
-export const isBetweenTasks = ({ made, status }: AgentRow): boolean => made !== MADE.registered && status === 'idle';
+export const isBetweenTasks = ({ made, status }: AgentRow): boolean =>
+  made !== AGENT_ORIGINS.registered && status === 'idle';
 
 /** Renews the lease whose expiry reveals silence. The token stays, since there is no other holder. */
 export function holdOnline(tx: Tx, row: AgentRow): Promise<void> {

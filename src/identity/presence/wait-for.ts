@@ -1,6 +1,6 @@
 /** Waiting calls: poll when a key is woken, at most ten times a second. */
-import { type Call, noticeDue, storeClosed } from '../../engine/index.js';
-import { signOfLife } from './heartbeats.js';
+import { type Call, expireDueLeases, storeClosed } from '../../engine/index.js';
+import { recordCallHeartbeat } from './heartbeats.js';
 
 /** Maximum number of polls per interval: a single wake is followed at once, a burst is not. */
 const POLLS = 2;
@@ -42,7 +42,7 @@ export async function waitFor<T>(
       await waiter.wait(Math.ceil(next - performance.now()) + 1, signal);
       if (performance.now() < alive + HEARTBEAT_MS) continue;
       alive = performance.now();
-      await signOfLife(call);
+      await recordCallHeartbeat(call);
     }
   } finally {
     waiter.leave();
@@ -50,7 +50,7 @@ export async function waitFor<T>(
 }
 
 /** `waitFor` something that the expiry of a lease may cause: handles expired leases before each poll. */
-export function waitForEnd<T>(
+export function waitForExpiry<T>(
   call: Call,
   keys: readonly string[],
   timeout_ms: number,
@@ -58,7 +58,7 @@ export function waitForEnd<T>(
 ): Promise<T | undefined> {
   let next_ms = Number.POSITIVE_INFINITY;
   const noticing = async () => {
-    next_ms = (await noticeDue(call)) ?? Number.POSITIVE_INFINITY;
+    next_ms = (await expireDueLeases(call)) ?? Number.POSITIVE_INFINITY;
     return look();
   };
   return waitFor(call, keys, timeout_ms, noticing, () => performance.now() + next_ms);

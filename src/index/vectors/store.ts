@@ -4,7 +4,7 @@ import type { NewDoc } from '../documents.js';
 import type { Measured } from '../searchable.js';
 
 /** A document without a vector of a model. */
-export interface Lacking extends Pick<NewDoc, 'entity_type' | 'content_id' | 'name'>, Pick<Measured, 'speaker'> {
+export interface UnembeddedDoc extends Pick<NewDoc, 'entity_type' | 'content_id' | 'name'>, Pick<Measured, 'speaker'> {
   readonly doc_no: number;
   /** Failed attempts. */
   readonly attempts: number;
@@ -13,13 +13,13 @@ export interface Lacking extends Pick<NewDoc, 'entity_type' | 'content_id' | 'na
 const COLUMNS: Sql = sql`d.doc_no, d.entity_type, d.content_id, d.name, d.speaker`;
 
 /** Documents of a range that were not tried yet, in order. */
-export const lackingDocs = (
+export const unembeddedDocs = (
   query: Query,
   model: string,
   after: number,
   to: number,
   limit: number,
-): Promise<Lacking[]> =>
+): Promise<UnembeddedDoc[]> =>
   query.all(
     sql`SELECT ${COLUMNS}, 0 AS attempts FROM search_docs d
         WHERE d.tenant_id = ${TENANT} AND d.doc_no > ${after} AND d.doc_no <= ${to} AND d.terms IS NOT NULL
@@ -29,7 +29,7 @@ export const lackingDocs = (
   );
 
 /** Documents whose retry time has come. */
-export const docsToRetry = (query: Query, model: string, now: number, limit: number): Promise<Lacking[]> =>
+export const docsToRetry = (query: Query, model: string, now: number, limit: number): Promise<UnembeddedDoc[]> =>
   query.all(
     sql`SELECT ${COLUMNS}, v.attempts FROM vector_docs v CROSS JOIN search_docs d
         WHERE v.tenant_id = ${TENANT} AND v.model = ${model} AND v.retry_at IS NOT NULL AND v.retry_at <= ${now}
@@ -152,7 +152,13 @@ export const noteVectorProgress = (tx: Tx, model: string, { generation, position
   );
 
 /** Takes or renews the lease on making a tenant's vectors; false while another process holds it. */
-export async function takeVectors(tx: Tx, model: string, holder: string, now: number, until: number): Promise<boolean> {
+export async function claimVectorMaking(
+  tx: Tx,
+  model: string,
+  holder: string,
+  now: number,
+  until: number,
+): Promise<boolean> {
   const taken = await tx.run(
     sql`INSERT INTO vector_progress (tenant_id, model, generation, position, holder, held_until, removed)
         VALUES (${TENANT}, ${model}, 0, 0, ${holder}, ${until}, 0)
@@ -162,14 +168,14 @@ export async function takeVectors(tx: Tx, model: string, holder: string, now: nu
   return taken > 0;
 }
 
-export const leaveVectors = (tx: Tx, model: string, holder: string): Promise<void> =>
+export const releaseVectorMaking = (tx: Tx, model: string, holder: string): Promise<void> =>
   tx.send(
     sql`UPDATE vector_progress SET held_until = 0
         WHERE tenant_id = ${TENANT} AND model = ${model} AND holder = ${holder}`,
   );
 
 /** The number of searchable documents that were not tried yet. */
-export const countLacking = (model: string): Sql =>
+export const countUnembedded = (model: string): Sql =>
   sql`SELECT COUNT(*) AS lacking FROM search_docs d
       WHERE d.tenant_id = ${TENANT} AND d.terms IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM vector_docs v

@@ -7,7 +7,7 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 export const isBlank = (text: string): boolean => text.trim() === '';
 
 /** An immutable form of the value: itself if it is deeply frozen, else a frozen copy that shares its strings. */
-export function keep(value: unknown): Json {
+export function toImmutable(value: unknown): Json {
   return isFrozen(value) ? (value as Json) : copy(value);
 }
 
@@ -24,17 +24,17 @@ function isFrozen(value: unknown): boolean {
 
 function copy(value: unknown): Json {
   if (typeof value !== 'object' || value === null) return value as Json;
-  if (Array.isArray(value)) return Object.freeze(value.map(keep)) as Json[];
+  if (Array.isArray(value)) return Object.freeze(value.map(toImmutable)) as Json[];
   const made: JsonObject = {};
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key];
-    if (member !== undefined) put(made, key, keep(member));
+    if (member !== undefined) setJsonMember(made, key, toImmutable(member));
   }
   return Object.freeze(made) as JsonObject;
 }
 
 /** Sets a member, also one named `__proto__`. */
-export function put(object: JsonObject, key: string, value: Json): void {
+export function setJsonMember(object: JsonObject, key: string, value: Json): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
   else object[key] = value;

@@ -1,13 +1,13 @@
 /** The reach of an agent in the memory hierarchy, as SQL conditions on the table aliases that lists use. */
 import { join, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import {
+  type AgentPosition,
   type ContainerReach,
   EVERYTHING,
   NOTHING,
   ownership,
   type Reach,
   Registry,
-  type Worker,
   within,
 } from '../../engine/sql.js';
 import { selectIds } from '../rows.js';
@@ -17,7 +17,7 @@ export const andWithin = <R>(reach: R | undefined, within: (reach: R) => Sql): S
   reach === undefined ? sql`` : sql` AND ${within(reach)}`;
 
 /** Whether an agent currently works in a trajectory and has not handed it off since. */
-const worksIn = ({ agent_id, current_trajectory_id }: Worker, trajectory: Sql): Sql =>
+const worksIn = ({ agent_id, current_trajectory_id }: AgentPosition, trajectory: Sql): Sql =>
   current_trajectory_id === null
     ? NOTHING
     : sql`(${trajectory} = ${current_trajectory_id} AND NOT EXISTS (SELECT 1 FROM former_owners former
@@ -25,11 +25,11 @@ const worksIn = ({ agent_id, current_trajectory_id }: Worker, trajectory: Sql): 
           AND former.agent_id = ${agent_id}))`;
 
 /** Whether the agent owns a trajectory or works in it. */
-export const isMine = (reach: Worker, trajectory: Sql): Sql =>
+export const ownsOrWorksIn = (reach: AgentPosition, trajectory: Sql): Sql =>
   sql`(${worksIn(reach, trajectory)} OR EXISTS (SELECT 1 FROM trajectories mine
     WHERE mine.tenant_id = ${TENANT} AND mine.trajectory_id = ${trajectory} AND mine.agent_id = ${reach.agent_id}))`;
 
-ownership.fill('trajectory', isMine);
+ownership.fill('trajectory', ownsOrWorksIn);
 
 /** The columns of an artifact or note that decide its reach. */
 export interface MemoryColumns {
@@ -61,7 +61,7 @@ export function artifactsWithin(reach: Reach, of: MemoryColumns = versions): Sql
 export function notesWithin(reach: Reach, of: MemoryColumns = versions): Sql {
   const { extent, turns, agent_id } = reach;
   if (extent === 'none' || extent === 'own') return within(reach, of.owner, sql`NULL`);
-  const mine = isMine(reach, sql`source.trajectory_id`);
+  const mine = ownsOrWorksIn(reach, sql`source.trajectory_id`);
   const allReached = (reached: Sql): Sql =>
     sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(of.id)} AND NOT (${reached})))`;
   const conditions: Sql[] = [];
@@ -88,7 +88,7 @@ const artifactIn = (reach: Reach, container: Sql): Sql =>
     AND v.superseded_at IS NULL AND ${artifactsWithin(reach)})`;
 
 /** Conditions of higher modules by which an agent can read a trajectory t, through what they store in it. */
-export const waysIntoTrajectories = new Registry<(reach: ContainerReach) => Sql>();
+export const trajectoryReadConditions = new Registry<(reach: ContainerReach) => Sql>();
 
 /** A trajectory t that the agent owns, or in which it reaches a scope, artifact, note or execution. */
 export function trajectoriesReadable(reach: ContainerReach): Sql {
@@ -100,7 +100,7 @@ export function trajectoriesReadable(reach: ContainerReach): Sql {
   ];
   if (reach.follows_trajectory) ways.push(worksIn(reach, sql`t.trajectory_id`));
   if (artifacts.extent !== 'none') ways.push(artifactIn(artifacts, sql`v.trajectory_id = t.trajectory_id`));
-  for (const way of waysIntoTrajectories) ways.push(way(reach));
+  for (const way of trajectoryReadConditions) ways.push(way(reach));
   if (notes.extent !== 'none')
     ways.push(sql`EXISTS (SELECT 1 FROM learned_in l CROSS JOIN memory_versions v
       WHERE l.tenant_id = ${TENANT} AND l.trajectory_id = t.trajectory_id AND v.tenant_id = ${TENANT}
@@ -125,7 +125,7 @@ export async function scopesReached(query: Query, scope_ids: readonly string[], 
 }
 
 /** Conditions by which a trajectory t was made on behalf of an agent, such as for its delegation. */
-export const madeForAgents = new Registry<(agent_id: string) => Sql>();
+export const onBehalfConditions = new Registry<(agent_id: string) => Sql>();
 
 /** One of these trajectories that is beyond reach and was not made on behalf of the agent. */
 export async function trajectoryBeyond(
@@ -133,7 +133,7 @@ export async function trajectoryBeyond(
   trajectory_ids: readonly string[],
   reach: Reach,
 ): Promise<string | undefined> {
-  const onBehalf = [...madeForAgents].map((isMade) => isMade(reach.agent_id));
+  const onBehalf = [...onBehalfConditions].map((isMade) => isMade(reach.agent_id));
   const [id] = await selectIds(
     query,
     sql`SELECT t.trajectory_id AS id FROM trajectories t

@@ -1,19 +1,19 @@
 /** Use cases of edges, except traversal. */
-import { atLength, DriverError, type Query, type Tx } from '../../driver/index.js';
+import { DriverError, longQuery, type Query, type Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
-  allDone,
-  bytesOf,
+  allSucceeded,
   type Call,
   change,
+  equalsAnswer,
   event,
-  inItem,
-  isAnswerOf,
   listPage,
   type NewPacket,
   runEach,
   timesOf,
+  totalBytes,
   type Work,
+  withItemIndex,
 } from '../../engine/index.js';
 import { PENDING } from '../../engine/sql.js';
 import { ownerOf } from '../../facts/index.js';
@@ -105,7 +105,7 @@ async function readEdge(call: Call, query: Query, edge_id: string): Promise<Edge
 /** Refuses an existing id, unless it came from the same request by the same agent. */
 function requireSame(row: EdgeRow, prepared: PreparedEdge): void {
   if (row.deleted_at !== null) throw idReused(`edge ${row.edge_id}`);
-  const isSame = row.sent_hash === prepared.sent_hash || isAnswerOf(edgeInput, show(row), prepared.input);
+  const isSame = row.sent_hash === prepared.sent_hash || equalsAnswer(edgeInput, show(row), prepared.input);
   if (!isSame || row.agent_id !== prepared.agent_id) throw idTaken(`edge ${row.edge_id}`, 'use a new edge_id');
 }
 
@@ -222,7 +222,7 @@ export async function list(call: Call, input: In<'edges.list'>): Promise<Out<'ed
   const { created_after, created_before } = timesOf(input);
   const viewer = call.caller.agent_id === null ? undefined : momentFor(call);
   const filter: EdgeFilter = { edge_type, entity_type, entity_ids, created_after, created_before, viewer };
-  const query = atLength(call.driver, call.tenant);
+  const query = longQuery(call.driver, call.tenant);
   const { rows, ...page } = await listPage<EdgeRow, string>(call, {
     input,
     filters: {
@@ -288,16 +288,16 @@ export async function batch(call: Call, input: In<'edges.batch'>): Promise<Out<'
 
 async function batchAtomic(call: Call, input: In<'edges.batch'>): Promise<Out<'edges.batch'>> {
   const prepared = input.items.map((item, i) =>
-    item.operation === 'create' ? inItem('items', i, () => prepare(call, item.create)) : item,
+    item.operation === 'create' ? withItemIndex('items', i, () => prepare(call, item.create)) : item,
   );
   for (const [i, one] of prepared.entries())
-    await inItem('items', i, () =>
+    await withItemIndex('items', i, () =>
       'operation' in one ? refuseUnlinking(call, one.edge_id) : refuseLinking(call, one.edge_type, one.participants),
     );
   const created = prepared.filter((one): one is PreparedEdge => !('operation' in one));
   const edges = await change<(Edge | null)[]>(call, {
     input,
-    bytes: bytesOf(created),
+    bytes: totalBytes(created),
     work: async (work) => {
       const { tx } = work;
       const changes = new EdgeChanges();
@@ -317,7 +317,7 @@ async function batchAtomic(call: Call, input: In<'edges.batch'>): Promise<Out<'e
           await removeEdge(work, one.edge_id, changes);
           return null;
         };
-        answers.push(await inItem('items', i, run));
+        answers.push(await withItemIndex('items', i, run));
       }
       journal(work, changes);
       return answers;
@@ -326,5 +326,5 @@ async function batchAtomic(call: Call, input: In<'edges.batch'>): Promise<Out<'e
     again: (query, kept) =>
       Promise.all((kept as (string | null)[]).map((id) => (id === null ? null : readEdge(call, query, id)))),
   });
-  return allDone(edges);
+  return allSucceeded(edges);
 }

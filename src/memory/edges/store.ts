@@ -3,7 +3,7 @@ import { join, type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type 
 import { PENDING } from '../../engine/sql.js';
 import { toIso } from '../../kernel/index.js';
 import { type EntityRef, knownEntities, type Moment, nameOf, readableEntity } from '../entities/store.js';
-import { ENDS_IN_ORDER, ENDS_OF_EDGE, endsAmong } from '../lookups.js';
+import { ENDS_IN_ORDER, PARTICIPANTS_OF_EDGE, participantsAmong } from '../lookups.js';
 import { groupBy, insertRows, selectIds, tenantTable } from '../rows.js';
 import type { Edge, EdgeType, EntityType } from './model.js';
 
@@ -186,7 +186,7 @@ export const linksOf = (
   query.all<Link>(
     sql`SELECT p.edge_id, p.edge_type, p.entity_id AS of_id, p.entity_type AS of_type, p.position AS of_position,
           o.position, o.entity_type, o.entity_id
-        FROM ${endsAmong(entity_ids)} CROSS JOIN ${ENDS_OF_EDGE}
+        FROM ${participantsAmong(entity_ids)} CROSS JOIN ${PARTICIPANTS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position <> p.position
           AND p.tenant_id = ${TENANT} AND p.entity_id = ANY(${entity_ids}) AND p.edge_type = ANY(${edge_types})
           AND ${edgeExistsAt(as_of)}${more}
@@ -270,7 +270,7 @@ export const deleteEdgesOf = async (tx: Tx, entity_ids: readonly string[]): Prom
     tx,
     await selectIds(
       tx,
-      sql`SELECT DISTINCT p.edge_id AS id FROM ${endsAmong(entity_ids)}
+      sql`SELECT DISTINCT p.edge_id AS id FROM ${participantsAmong(entity_ids)}
           WHERE p.tenant_id = ${TENANT} AND p.entity_id = ANY(${entity_ids}) AND p.deleted_at IS NULL`,
     ),
   );

@@ -20,7 +20,7 @@ export function journalEdges(
 }
 
 /** Inserts edges between entities that the caller has just written or locked. */
-export async function linkAll(work: Work, edges: readonly NewEdge[], thread_id: string | null): Promise<void> {
+export async function addSystemEdges(work: Work, edges: readonly NewEdge[], thread_id: string | null): Promise<void> {
   if (edges.length === 0) return;
   await insertEdges(work.tx, edges);
   const edge_ids = edges.map(({ edge_id }) => edge_id);

@@ -1,7 +1,7 @@
 /** Statements that follow edges: one step of a traversal, and the cycle check. */
 import { byDialect, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { type EntityRef, entityKey } from '../entities/store.js';
-import { ENDS_BY_ENTITY, ENDS_OF_EDGE, endsAmong } from '../lookups.js';
+import { ENDS_BY_ENTITY, PARTICIPANTS_OF_EDGE, participantsAmong } from '../lookups.js';
 import { selectIds } from '../rows.js';
 import type { EdgeType } from './model.js';
 
@@ -40,7 +40,7 @@ const firstEnds = (edge_type: EdgeType): Sql =>
 /** All entities that lead to one by edges of a type, as a table `reached` of key and id. */
 const leadingTo = (edge_type: EdgeType, to: EntityRef): Sql =>
   sql`WITH RECURSIVE reached(entity_key, entity_id) AS (
-        SELECT ${KEY_OF_O}, o.entity_id FROM ${ENDS_BY_ENTITY} CROSS JOIN ${ENDS_OF_EDGE}
+        SELECT ${KEY_OF_O}, o.entity_id FROM ${ENDS_BY_ENTITY} CROSS JOIN ${PARTICIPANTS_OF_EDGE}
           WHERE p.tenant_id = ${TENANT} AND p.entity_id = ${to.entity_id} AND p.edge_type = ${edge_type}
             AND p.position > 1 AND p.deleted_at IS NULL AND ${KEY_OF_P} = ${entityKey(to)}
             AND o.tenant_id = ${TENANT} AND o.edge_id = p.edge_id AND o.position = 1
@@ -68,7 +68,7 @@ export async function edgeThatCloses(
   if (!found) return undefined;
   const from = keys.get(found.entity_key)!;
   const edge = await tx.get<{ edge_id: string }>(
-    sql`${all} SELECT p.edge_id FROM ${ENDS_BY_ENTITY} CROSS JOIN ${ENDS_OF_EDGE}
+    sql`${all} SELECT p.edge_id FROM ${ENDS_BY_ENTITY} CROSS JOIN ${PARTICIPANTS_OF_EDGE}
         WHERE p.tenant_id = ${TENANT} AND p.entity_id = ${from.entity_id} AND p.edge_type = ${edge_type}
           AND p.position = 1 AND p.deleted_at IS NULL AND ${KEY_OF_P} = ${found.entity_key}
           AND o.tenant_id = ${TENANT} AND o.edge_id = p.edge_id AND o.position > 1
@@ -94,7 +94,7 @@ const DIRECTIONS = {
 const steps = ({ from, direction, edge_type }: Step): Sql => {
   const ids = from.map(({ entity_id }) => entity_id);
   const ofType = edge_type === undefined ? sql`` : sql` AND l.edge_type = ${edge_type}`;
-  return sql`${endsAmong(ids, ofType)} CROSS JOIN ${ENDS_OF_EDGE}
+  return sql`${participantsAmong(ids, ofType)} CROSS JOIN ${PARTICIPANTS_OF_EDGE}
       WHERE p.tenant_id = ${TENANT} AND p.entity_id = ANY(${ids})
         AND ${KEY_OF_P} = ANY(${from.map(entityKey)}) AND p.deleted_at IS NULL
         AND o.tenant_id = ${TENANT} AND o.edge_id = p.edge_id AND ${DIRECTIONS[direction]}

@@ -1,5 +1,5 @@
 /** Traversal: a breadth-first walk from an entity along edges. */
-import { atLength, type Query } from '../../driver/index.js';
+import { longQuery, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, inChunks } from '../../engine/index.js';
 import { momentFor, readableEdges } from '../entities/access.js';
@@ -14,7 +14,7 @@ const MAX_EDGES = 1000;
 /** Depth by depth, so that the cost is proportional to the entities met. */
 export async function traverse(call: Call, input: In<'edges.traverse'>): Promise<Out<'edges.traverse'>> {
   const { direction = 'both', edge_type, max_depth = 3, limit = 100 } = input;
-  const query = atLength(call.driver, call.tenant);
+  const query = longQuery(call.driver, call.tenant);
   const start = { entity_type: input.entity_type, entity_id: idOf(input.entity_id, input.entity_type) };
   const seen = [entityKey(start)];
   const entities: Out<'edges.traverse'>['entities'] = [];

@@ -29,7 +29,7 @@ export const momentFor = (call: Call, as_of?: number): Moment => ({
 });
 
 /** Those of these ids that a restricted agent cannot read: for it they do not exist. */
-export async function beyondAmong(
+export async function unreadableAmong(
   call: Call,
   query: Query,
   entity_type: EntityType,

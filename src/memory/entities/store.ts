@@ -14,7 +14,7 @@ import {
 import type { EntityType } from '../edges/model.js';
 import { versionsAmong } from '../lookups.js';
 import { groupBy, selectIds } from '../rows.js';
-import { heldAt, livesAt } from '../versions/store.js';
+import { currentAt, liveAt } from '../versions/store.js';
 
 export interface EntityRef {
   readonly entity_type: EntityType;
@@ -59,7 +59,7 @@ const versions =
     const within = kind === 'artifact' ? artifactsWithin : notesWithin;
     return sql`SELECT v.memory_id AS id FROM ${among.versions}
         WHERE v.tenant_id = ${TENANT} AND ${among.has(sql`v.memory_id`)} AND v.kind = ${kind}
-          AND ${heldAt(as_of)} AND ${livesAt(now)}${andWithin(reach?.[kind], within)}`;
+          AND ${currentAt(as_of)} AND ${liveAt(now)}${andWithin(reach?.[kind], within)}`;
   };
 
 /** The turns of a scope are in its box; its other cards are of artifacts. */

@@ -3,7 +3,7 @@ import type { In, LifetimeClass, Out, Ttl } from '../../engine/contract.js';
 import { type Call, lifetimeClassOf, type Work } from '../../engine/index.js';
 import { noteHolder, sessionHolder } from '../../engine/sql.js';
 import { CairnError, invalid } from '../../kernel/index.js';
-import { beyondAmong } from '../entities/access.js';
+import { unreadableAmong } from '../entities/access.js';
 import { unknownEntity } from '../entities/errors.js';
 import type { EntityRef } from '../entities/store.js';
 import { isFinished, type TrajectoryRow } from '../trajectories/store.js';
@@ -90,7 +90,7 @@ async function placeOf({ call, tx, now }: Work, input: NoteInput, ttl: Ttl, note
   const artifact_ids = [...new Set(input.source_artifact_ids)];
   const trajectories = await lockTrajectories(tx, trajectory_ids);
   // The sources decide who reaches a note, so the author must be able to read them.
-  const hidden = await beyondAmong(call, tx, 'Trajectory', trajectory_ids);
+  const hidden = await unreadableAmong(call, tx, 'Trajectory', trajectory_ids);
   const unknown = trajectory_ids.filter((id) => !trajectories.has(id) || hidden.includes(id));
   if (unknown.length > 0) throw unknownEntity('source_trajectory_ids', 'trajectory', unknown);
   await refuseUnknownMemories({ call, query: tx, now }, 'artifact', 'source_artifact_ids', artifact_ids);

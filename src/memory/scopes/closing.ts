@@ -4,8 +4,8 @@ import {
   appendEvent,
   type Call,
   change,
-  keptAnswer,
   startErasure,
+  storedReplay,
   type Work,
   waitForErasure,
 } from '../../engine/index.js';
@@ -15,7 +15,7 @@ import type { Json } from '../../kernel/contract.js';
 import { present } from '../../kernel/index.js';
 import { refuseFormerOwner } from '../trajectories/former-owners.js';
 import { dropAwaited } from '../versions/sources.js';
-import type { ClosedScope, Made } from './model.js';
+import type { ClosedScope, PolicyOutput } from './model.js';
 import { readScope } from './service.js';
 import { closeScopes, dropLooseCheckpoints, findScope, lockOpenScopes, type ScopeRow } from './store.js';
 import { triggers } from './triggers.js';
@@ -54,13 +54,13 @@ export async function endScopes(
 /** Stored to replay the answer. */
 interface Closed {
   readonly scope_ids: readonly string[];
-  readonly made: readonly Made[];
+  readonly made: readonly PolicyOutput[];
 }
 
 export async function close(call: Call, input: In<'scopes.close'>): Promise<ClosedScope> {
   const { tenant, driver } = call;
   const { scope_id, wait = false } = input;
-  const isReplay = (await keptAnswer(call, { scope_id })) !== undefined;
+  const isReplay = (await storedReplay(call, { scope_id })) !== undefined;
   const made = isReplay ? [] : await triggers.get('policies').beforeClosing(call, { scope_ids: [scope_id] });
   const closed = await change<Closed>(call, {
     input: { scope_id },

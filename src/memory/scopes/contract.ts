@@ -1,7 +1,16 @@
 /** Operations on scopes (seed path: /scopes). */
 import { z } from 'zod';
 import { clearable, operation, reads, writes } from '../../engine/contract.js';
-import { anyId, computed, pageInput, pageOutput, smallMetadata, startsAs, text, uuid } from '../../kernel/contract.js';
+import {
+  anyId,
+  computed,
+  initialValue,
+  pageInput,
+  pageOutput,
+  smallMetadata,
+  text,
+  uuid,
+} from '../../kernel/contract.js';
 import { artifact } from '../artifacts/model.js';
 import { turn } from '../turns/model.js';
 import { agentFilter, name, namePrefix, READ, timeFilters } from '../versions/model.js';
@@ -45,13 +54,13 @@ export const scopes = {
       tokens_used: computed,
       turns: computed,
       threshold_reached_at: computed,
-      is_active: startsAs(true),
+      is_active: initialValue(true),
       checkpoint: computed,
       restored_from: computed,
       erasure: computed,
       created_at: computed,
       updated_at: computed,
-      closed_at: startsAs(null),
+      closed_at: initialValue(null),
     }),
     output: scope,
     access: 'write',

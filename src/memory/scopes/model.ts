@@ -62,8 +62,8 @@ export const scope = z
 export type Scope = z.output<typeof scope>;
 
 /** An entity that a policy made. */
-export const made = z.object({ kind: z.enum(['summary', 'artifact', 'note']), id: z.string() });
-export type Made = z.output<typeof made>;
+export const policyOutput = z.object({ kind: z.enum(['summary', 'artifact', 'note']), id: z.string() });
+export type PolicyOutput = z.output<typeof policyOutput>;
 
 export const closedScope = scope
   .extend({
@@ -77,7 +77,7 @@ export const closedScope = scope
         }),
       )
       .describe('Pins that keep turns from being erased'),
-    made: z.array(made).describe('Entities that policies made from its turns before it was closed'),
+    made: z.array(policyOutput).describe('Entities that policies made from its turns before it was closed'),
   })
   .meta({ id: 'ClosedScope' });
 export type ClosedScope = z.output<typeof closedScope>;

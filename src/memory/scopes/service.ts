@@ -1,12 +1,12 @@
 /** Use cases of scopes: open, read, update. Closing is in closing.ts, checkpoints in checkpoints.ts. */
-import { atLength, type Query, type Tx } from '../../driver/index.js';
+import { longQuery, type Query, type Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
   appendEvent,
   type Call,
   change,
+  equalsAnswer,
   event,
-  isAnswerOf,
   listPage,
   type PageInput,
   timesOf,
@@ -199,7 +199,7 @@ async function sameScope(
 ): Promise<Scope> {
   if (row.deleted_at !== null) throw idReused(`scope ${row.scope_id}`);
   const shown = await readScope(call, tx, row.scope_id);
-  const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
+  const isSame = row.sent_hash === sent_hash || equalsAnswer(operations.create.input, shown, input);
   if (!isSame || row.agent_id !== agent_id) throw idTaken(`scope ${row.scope_id}`, 'use a new scope_id');
   return shown;
 }
@@ -263,7 +263,7 @@ export async function scopePage(
   filter: ScopeFilter,
   filters: Json,
 ): Promise<Out<'scopes.list'>> {
-  const query = atLength(call.driver, call.tenant);
+  const query = longQuery(call.driver, call.tenant);
   const reached = { ...filter, reach: containerReachOf(call) };
   const { rows, ...page } = await listPage<ScopeView, string>(call, {
     input,

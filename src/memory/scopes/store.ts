@@ -9,9 +9,9 @@ import {
   sql,
   startsWith,
   TENANT,
-  type Times,
+  type TimeRange,
   type Tx,
-  within,
+  timeConditions,
 } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import type { ContainerReach } from '../../engine/sql.js';
@@ -133,7 +133,7 @@ export const closeScopes = (tx: Tx, scope_ids: readonly string[], now: number): 
   );
 
 /** Records up to which turn a locked scope was summarized and searched for facts. */
-export const noteCovered = (
+export const updateCoverage = (
   tx: Tx,
   { scope_id, summarized_turns, extracted_turns }: Pick<ScopeRow, 'scope_id' | 'summarized_turns' | 'extracted_turns'>,
 ): Promise<void> =>
@@ -143,7 +143,7 @@ export const noteCovered = (
   );
 
 /** The open scopes of these trajectories, or among these scopes and those nested in them, without locks. */
-export const openScopesAt = async (
+export const findOpenScopes = async (
   query: Query,
   at: { readonly scope_ids?: readonly string[]; readonly trajectory_ids?: readonly string[] },
 ): Promise<ScopeRow[]> =>
@@ -179,7 +179,7 @@ export const viewScope = (query: Query, scope_id: string): Promise<ScopeView | u
 
 export interface ScopeFilter
   extends Pick<In<'scopes.list'>, 'trajectory_id' | 'parent_scope_id' | 'status' | 'agent_id' | 'name'> {
-  readonly times: Times;
+  readonly times: TimeRange;
   readonly reach?: ContainerReach | undefined;
 }
 
@@ -192,7 +192,7 @@ function where(filter: ScopeFilter): Sql {
   if (status === 'closed') conditions.push(sql`s.closed_at IS NOT NULL`);
   if (agent_id !== undefined) conditions.push(sql`s.agent_id = ${agent_id}`);
   if (name !== undefined) conditions.push(startsWith(sql`s.name`, name));
-  conditions.push(...within(sql`s.created_at`, sql`s.updated_at`, filter.times));
+  conditions.push(...timeConditions(sql`s.created_at`, sql`s.updated_at`, filter.times));
   if (reach !== undefined) conditions.push(scopesReadable(reach));
   return join(conditions, ' AND ');
 }

@@ -2,10 +2,10 @@
 import type { Query, Sql } from '../../driver/index.js';
 import type { Call, Work } from '../../engine/index.js';
 import { SlotRegistry } from '../../engine/sql.js';
-import type { Made } from './model.js';
+import type { PolicyOutput } from './model.js';
 import type { ScopeRow } from './store.js';
 
-export interface TriggerPlace {
+export interface TriggerSource {
   readonly trajectory_id: string;
   readonly scope_id: string | null;
 }
@@ -25,14 +25,18 @@ interface Triggers {
   /** In the transaction that adds turns or changes the budget; the scope is locked. `looked_at`: the previous call. */
   onUse(
     work: Work,
-    scope: TriggerPlace & { readonly scope_id: string },
+    scope: TriggerSource & { readonly scope_id: string },
     before: ScopeUsage & { readonly looked_at: number },
     after: ScopeUsage,
   ): Promise<void>;
   /** In the transaction that creates an artifact. */
-  onArtifact(work: Work, artifact: TriggerPlace & { readonly abstraction_level: string }): Promise<void>;
+  onArtifact(work: Work, artifact: TriggerSource & { readonly abstraction_level: string }): Promise<void>;
   /** Before the transaction that closes scopes: does the work that needs their turns. `check` can refuse first. */
-  beforeClosing(call: Call, closing: ClosingScopes, check?: (query: Query) => Promise<void>): Promise<readonly Made[]>;
+  beforeClosing(
+    call: Call,
+    closing: ClosingScopes,
+    check?: (query: Query) => Promise<void>,
+  ): Promise<readonly PolicyOutput[]>;
   /** In the transaction that closes locked scopes: queues the remaining work. */
   onClose(work: Work, scopes: readonly ScopeRow[]): Promise<void>;
 }

@@ -1,6 +1,15 @@
 /** Batches of trajectories: one transaction per item, or one for all. */
 import type { In, Out } from '../../engine/contract.js';
-import { type About, allDone, bytesOf, type Call, change, inItem, runEach, startErasure } from '../../engine/index.js';
+import {
+  allSucceeded,
+  type Call,
+  change,
+  type ItemReferences,
+  runEach,
+  startErasure,
+  totalBytes,
+  withItemIndex,
+} from '../../engine/index.js';
 import { checkUses } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import type { Action } from '../versions/changes.js';
@@ -17,7 +26,7 @@ export function batch(call: Call, input: In<'trajectories.batch'>): Promise<Out<
   return runEach(call, input, input.items, runItem, { stop_on_error: input.stop_on_error, about });
 }
 
-function about(item: Item): About {
+function about(item: Item): ItemReferences {
   if (item.operation !== 'create') return { changes: item.trajectory_id };
   const { trajectory_id, parent_trajectory_id } = item.create;
   return { changes: trajectory_id, names: parent_trajectory_id == null ? [] : [parent_trajectory_id] };
@@ -58,14 +67,14 @@ function prepare(call: Call, item: Item): Action<Done> {
 }
 
 async function batchAtomic(call: Call, input: In<'trajectories.batch'>): Promise<Out<'trajectories.batch'>> {
-  for (const [i, item] of input.items.entries()) await inItem('items', i, () => checkItem(call, item));
-  const prepared = input.items.map((item, i) => inItem('items', i, () => prepare(call, item)));
+  for (const [i, item] of input.items.entries()) await withItemIndex('items', i, () => checkItem(call, item));
+  const prepared = input.items.map((item, i) => withItemIndex('items', i, () => prepare(call, item)));
   const done = await change<Done[]>(call, {
     input,
-    bytes: bytesOf(prepared),
+    bytes: totalBytes(prepared),
     work: async (work) => {
       const answers: Done[] = [];
-      for (const [i, item] of prepared.entries()) answers.push(await inItem('items', i, () => item.work(work)));
+      for (const [i, item] of prepared.entries()) answers.push(await withItemIndex('items', i, () => item.work(work)));
       return answers;
     },
     remember: (answers) => answers.map(({ trajectory }): Json => trajectory?.trajectory_id ?? null),
@@ -79,5 +88,5 @@ async function batchAtomic(call: Call, input: In<'trajectories.batch'>): Promise
   });
   const ended = done.flatMap((one) => one.ended);
   if (ended.length > 0) startErasure(call, ended);
-  return allDone(done.map(({ trajectory }) => trajectory));
+  return allSucceeded(done.map(({ trajectory }) => trajectory));
 }

@@ -1,7 +1,16 @@
 /** Operations on trajectories (seed path: /trajectories). */
 import { z } from 'zod';
 import { clearable, operation, reads, writes } from '../../engine/contract.js';
-import { anyId, computed, pageInput, pageOutput, smallMetadata, startsAs, text, uuid } from '../../kernel/contract.js';
+import {
+  anyId,
+  computed,
+  initialValue,
+  pageInput,
+  pageOutput,
+  smallMetadata,
+  text,
+  uuid,
+} from '../../kernel/contract.js';
 import { scope } from '../scopes/model.js';
 import { batchInput } from '../versions/contract.js';
 import { agentFilter, batchResult, name, namePrefix, READ, timeFilters } from '../versions/model.js';
@@ -18,11 +27,11 @@ const createInput = z.strictObject({
   agent_id: anyId.nullish().describe('Owner; default: the agent of the key'),
   metadata: smallMetadata.optional(),
   tenant_id: computed,
-  status: startsAs('Active'),
-  outcome: startsAs(null),
+  status: initialValue('Active'),
+  outcome: initialValue(null),
   created_at: computed,
   updated_at: computed,
-  finished_at: startsAs(null),
+  finished_at: initialValue(null),
 });
 export type TrajectoryInput = z.output<typeof createInput>;
 

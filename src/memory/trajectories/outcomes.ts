@@ -1,7 +1,7 @@
 /** Hides artifacts and notes in outcomes that the caller cannot read. */
 import type { Query } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
-import { beyondAmong } from '../entities/access.js';
+import { unreadableAmong } from '../entities/access.js';
 import type { Trajectory } from './model.js';
 
 /** Bounds the statements: a page of a list can name very many. */
@@ -21,7 +21,7 @@ export async function withReadableOutcomes(
   const hidden = new Set<string>();
   for (const type of ['Artifact', 'Note'] as const)
     for (let ids = [...named[type]]; ids.length > 0; ids = ids.slice(IDS_PER_READ))
-      for (const id of await beyondAmong(call, query, type, ids.slice(0, IDS_PER_READ))) hidden.add(id);
+      for (const id of await unreadableAmong(call, query, type, ids.slice(0, IDS_PER_READ))) hidden.add(id);
   const readable = (ids: readonly string[]) => ids.filter((id) => !hidden.has(id));
   return trajectories.map((one) => ({
     ...one,

@@ -1,11 +1,11 @@
 /** The readable outputs of a trajectory: its artifacts, and the notes derived from it. */
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
-import { artifactsAmong, ENDS_OF_EDGE, endsAmong, VERSION_OF_END } from '../lookups.js';
+import { artifactsAmong, PARTICIPANTS_OF_EDGE, participantsAmong, VERSION_OF_END } from '../lookups.js';
 import { selectIds } from '../rows.js';
-import { heldAt, livesAt } from '../versions/store.js';
+import { currentAt, liveAt } from '../versions/store.js';
 
 /** Whether a version v is current and readable. */
-export const readableVersion = (now: number): Sql => sql`${heldAt(undefined)} AND ${livesAt(now)}`;
+export const readableVersion = (now: number): Sql => sql`${currentAt(undefined)} AND ${liveAt(now)}`;
 
 export const artifactsOf = (query: Query, trajectory_id: string, now: number, limit: number): Promise<string[]> =>
   selectIds(
@@ -17,7 +17,7 @@ export const artifactsOf = (query: Query, trajectory_id: string, now: number, li
 
 /** Notes v that are derived from these trajectories (p.entity_id). */
 export const notesFromThese = (trajectory_ids: readonly string[], now: number): Sql =>
-  sql`FROM ${endsAmong(trajectory_ids)} CROSS JOIN ${ENDS_OF_EDGE} CROSS JOIN ${VERSION_OF_END}
+  sql`FROM ${participantsAmong(trajectory_ids)} CROSS JOIN ${PARTICIPANTS_OF_EDGE} CROSS JOIN ${VERSION_OF_END}
       WHERE p.tenant_id = ${TENANT} AND p.entity_id = ANY(${trajectory_ids}) AND p.edge_type = 'DerivedFrom'
         AND p.entity_type = 'Trajectory' AND p.position > 1 AND p.deleted_at IS NULL
         AND o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1 AND o.entity_type = 'Note'

@@ -17,13 +17,13 @@ const below = (trajectory_id: string): Sql =>
       SELECT trajectory_id AS id FROM below`;
 
 /** Ids of a tree, the root and deleted trajectories included. */
-export const idsBelow = (query: Query, trajectory_id: string): Promise<string[]> =>
+export const treeIds = (query: Query, trajectory_id: string): Promise<string[]> =>
   selectIds(query, below(trajectory_id));
 
 /** Locks a tree, so that it cannot grow. Returns the ids that are not deleted. */
 export async function lockTree(tx: Tx, trajectory_id: string): Promise<string[]> {
   for (let before = -1; ; ) {
-    const ids = await idsBelow(tx, trajectory_id);
+    const ids = await treeIds(tx, trajectory_id);
     const rows = await tx.all<Pick<TrajectoryRow, 'trajectory_id' | 'deleted_at'>>(
       sql`SELECT trajectory_id, deleted_at FROM trajectories
           WHERE tenant_id = ${TENANT} AND trajectory_id = ANY(${ids}) ORDER BY trajectory_id FOR UPDATE`,
@@ -39,7 +39,7 @@ export async function lockTree(tx: Tx, trajectory_id: string): Promise<string[]>
 /** Holders that ended in a tree and are not erased yet. */
 export async function endedBelow(query: Query, trajectory_id: string): Promise<string[]> {
   // Two statements: in one, PostgreSQL would walk the tree for every ending.
-  const ids = await idsBelow(query, trajectory_id);
+  const ids = await treeIds(query, trajectory_id);
   return selectIds(
     query,
     sql`SELECT x.holder AS id FROM endings x WHERE x.tenant_id = ${TENANT} AND x.done_at IS NULL

@@ -1,11 +1,11 @@
 /** Use cases of trajectories: create, read, list and update. Finishing and deleting are in ending.ts. */
-import { atLength, type Query } from '../../driver/index.js';
+import { longQuery, type Query } from '../../driver/index.js';
 import { type In, type Out, reads } from '../../engine/contract.js';
 import {
   appendEvent,
   type Call,
   change,
-  isAnswerOf,
+  equalsAnswer,
   listPage,
   type PageInput,
   timesOf,
@@ -74,7 +74,7 @@ async function sameTrajectory(
   if (row.deleted_at !== null) throw idReused(`trajectory ${trajectory_id}`);
   const isOwn = row.agent_id === agent_id || (await wasHandedOff(tx, trajectory_id, agent_id));
   const shown = toTrajectory(call.tenant, row);
-  const isSame = row.sent_hash === sent_hash || isAnswerOf(operations.create.input, shown, input);
+  const isSame = row.sent_hash === sent_hash || equalsAnswer(operations.create.input, shown, input);
   if (!isSame || !isOwn) throw idTaken(`trajectory ${trajectory_id}`, 'use a new trajectory_id');
   await refuseUnreadable(call, trajectory_id);
   return shown;
@@ -173,7 +173,7 @@ async function page(call: Call, input: PageInput, filter: TrajectoryFilter): Pro
     key: 'string',
     keyOf: (row) => row.trajectory_id,
     // A long read: filters without an index scan all trajectories.
-    read: (request) => listTrajectories(atLength(driver, tenant), reached, request),
+    read: (request) => listTrajectories(longQuery(driver, tenant), reached, request),
     bytesOf,
     count: countTrajectories(reached),
   });

@@ -9,9 +9,9 @@ import {
   sql,
   startsWith,
   TENANT,
-  type Times,
+  type TimeRange,
   type Tx,
-  within,
+  timeConditions,
 } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import type { ContainerReach } from '../../engine/sql.js';
@@ -83,7 +83,7 @@ export const updateTrajectory = (tx: Tx, row: TrajectoryRow): Promise<void> =>
   );
 
 /** Changes the owner of a locked trajectory. */
-export const moveTrajectory = (tx: Tx, trajectory_id: string, agent_id: string, now: number): Promise<void> =>
+export const changeOwner = (tx: Tx, trajectory_id: string, agent_id: string, now: number): Promise<void> =>
   tx.send(
     sql`UPDATE trajectories SET agent_id = ${agent_id}, updated_at = ${now}
         WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id}`,
@@ -106,7 +106,7 @@ export const activeChildren = (query: Query, trajectory_id: string, limit: numbe
 
 export interface TrajectoryFilter
   extends Pick<In<'trajectories.list'>, 'status' | 'agent_id' | 'parent_id' | 'top_level' | 'name'> {
-  readonly times?: Times;
+  readonly times?: TimeRange;
   readonly reach?: ContainerReach | undefined;
 }
 
@@ -118,7 +118,7 @@ function where(filter: TrajectoryFilter): Sql {
   if (parent_id !== undefined) conditions.push(sql`t.parent_trajectory_id = ${parent_id}`);
   if (top_level) conditions.push(sql`t.parent_trajectory_id IS NULL`);
   if (name !== undefined) conditions.push(startsWith(sql`t.name`, name));
-  conditions.push(...within(sql`t.created_at`, sql`t.updated_at`, filter.times ?? {}));
+  conditions.push(...timeConditions(sql`t.created_at`, sql`t.updated_at`, filter.times ?? {}));
   if (reach !== undefined) conditions.push(trajectoriesReadable(reach));
   return join(conditions, ' AND ');
 }

@@ -1,5 +1,5 @@
 /** Use case trajectories.tree: a trajectory with everything below it, in a few reads. */
-import { atLength } from '../../driver/index.js';
+import { longQuery } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import { containerReachOf, reachOf } from '../../identity/index.js';
@@ -28,7 +28,7 @@ const MAX_BRANCHES = 20_000;
 export async function tree(call: Call, input: In<'trajectories.tree'>): Promise<Out<'trajectories.tree'>> {
   const { tenant, driver } = call;
   const { trajectory_id, limit = 1000 } = input;
-  const query = atLength(driver, tenant);
+  const query = longQuery(driver, tenant);
   const root = await openTrajectory(call, query, trajectory_id);
   const now = driver.now();
   const reach: TreeReach = {
@@ -60,7 +60,7 @@ async function nodesOf(
   included: readonly TreePosition[],
   { limit, now, reach }: { readonly limit: number; readonly now: number; readonly reach: TreeReach },
 ): Promise<Node[]> {
-  const query = atLength(call.driver, call.tenant);
+  const query = longQuery(call.driver, call.tenant);
   const slice = { trajectory_ids: included.map(({ id }) => id), last: included.at(-1)!.id, limit, reach };
   const [tasks, scopes, artifacts, notes] = await Promise.all([
     trajectoryLeaves(query, slice),

@@ -1,6 +1,6 @@
 /** Use case trajectories.update: finishing a trajectory also ends its task and finishes trajectories that wait for it. */
 import type { In } from '../../engine/contract.js';
-import { type Call, change, keptAnswer, startErasure, type Work } from '../../engine/index.js';
+import { type Call, change, startErasure, storedReplay, type Work } from '../../engine/index.js';
 import { triggers } from '../scopes/triggers.js';
 import { checkFinish } from './ending.js';
 import { finishingHooks } from './ending-hooks.js';
@@ -23,7 +23,7 @@ export async function updateWithTask(work: Work, prepared: PreparedPatch): Promi
 /** Lets policies work on the scopes before they close, unless finishing is going to be refused. */
 async function runPolicies(call: Call, input: In<'trajectories.update'>, status: FinalStatus): Promise<void> {
   const { trajectory_id, outcome } = input;
-  if ((await keptAnswer(call, input)) !== undefined) return;
+  if ((await storedReplay(call, input)) !== undefined) return;
   await triggers.get('policies').beforeClosing(call, { trajectory_ids: [trajectory_id] }, async (query) => {
     const row = await findTrajectory(query, trajectory_id);
     if (!row || row.deleted_at !== null || isFinished(row)) return;

@@ -2,17 +2,17 @@
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
-  actsAs,
   answerOf,
-  bytesOf,
   type Call,
   change,
+  checkNamedAgent,
+  equalsAnswer,
   event,
   type ItemResult,
   indexKey,
-  isAnswerOf,
-  itemAgain,
+  replayItem,
   resultsOf,
+  totalBytes,
   type Work,
 } from '../../engine/index.js';
 import { scopeHolder } from '../../engine/sql.js';
@@ -29,7 +29,7 @@ import {
 import { checkUses } from '../../identity/index.js';
 import type { Measured } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, eachInTurn, inTurn, notFound, present } from '../../kernel/index.js';
+import { afterYield, CairnError, notFound, present, settleInChunks } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { countTokens } from '../../text/index.js';
 import { idReused, idTaken } from '../entities/errors.js';
@@ -45,7 +45,7 @@ import {
   describeTurn,
   lockForTurn,
   type OpenScope,
-  placesOfTurn,
+  scopesOfTurn,
   type TurnContent,
   type TurnMetadata,
   toTurn,
@@ -94,13 +94,13 @@ async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promi
     },
     token_count,
     bytes: checkSize(call, [text, tool_calls ?? '', metadata]),
-    measured: isOneOfMany ? await inTurn(measure) : measure(),
+    measured: isOneOfMany ? await afterYield(measure) : measure(),
     card: {
       content: text,
       tool_calls,
       tool_call_id: null,
       metadata,
-      author_id: actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null,
+      author_id: checkNamedAgent(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null,
       subject_ids: [],
       derived_from: [],
       content_hash: sha256(text),
@@ -231,7 +231,7 @@ async function sameTurn(call: Call, query: Query, row: CardRow, turn: PreparedTu
   const { sent_hash, held_by, author_id } = turn.card;
   const isOwn = row.held_by === held_by && row.author_id === author_id;
   const shown = isOwn ? await readTurn(call, query, row.card_id) : undefined;
-  if (!shown || (row.sent_hash !== sent_hash && !isAnswerOf(turnInput, shown, turn.input))) {
+  if (!shown || (row.sent_hash !== sent_hash && !equalsAnswer(turnInput, shown, turn.input))) {
     throw idTaken(`turn ${row.card_id}`, 'use a new turn_id');
   }
   const { token_budget, tokens_used, threshold_reached_at } = await readScope(call, query, shown.scope_id);
@@ -282,11 +282,11 @@ export async function batch(call: Call, input: In<'turns.batch'>): Promise<Out<'
     await checkUses(call, operations.add.touches, create);
     return prepare(call, create, true);
   };
-  const turns = await eachInTurn(input.items, prepareItem);
+  const turns = await settleInChunks(input.items, prepareItem);
   const prepared = turns.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
   const results = await change<ItemResult<AddedTurn>[]>(call, {
     input,
-    bytes: bytesOf(prepared),
+    bytes: totalBytes(prepared),
     work: (work) => addAll(work, input, turns),
     remember: (answers) =>
       answers.map((one): KeptItem => {
@@ -297,7 +297,7 @@ export async function batch(call: Call, input: In<'turns.batch'>): Promise<Out<'
       Promise.all(
         (kept as unknown as KeptItem[]).map(async (one): Promise<ItemResult<AddedTurn>> => {
           if ('code' in one) return { status: 'error', ...one };
-          return itemAgain(() => addedAgain(call, query, one));
+          return replayItem(() => addedAgain(call, query, one));
         }),
       ),
   });
@@ -357,7 +357,7 @@ async function acceptItem(
 async function readTurn(call: Call, query: Query, turn_id: string): Promise<Turn> {
   const row = await findCard(query, turn_id);
   const isTurn = row?.held_by?.startsWith('scope:') && row.erased_at === null;
-  const [place] = isTurn ? await placesOfTurn(query, turn_id) : [];
+  const [place] = isTurn ? await scopesOfTurn(query, turn_id) : [];
   if (!row || !place) throw notFound(call, 'turn', turn_id, ', or its scope was closed');
   return toTurn(place.scope_id, place.position, row);
 }

@@ -45,7 +45,7 @@ export const updateUsage = (
   );
 
 /** The first open scope that a card is a turn of, with its position: its own, or one restored from it. */
-export const placesOfTurn = (
+export const scopesOfTurn = (
   query: Query,
   card_id: string,
 ): Promise<{ scope_id: string; position: number; depth: number }[]> =>

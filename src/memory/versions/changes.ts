@@ -1,21 +1,21 @@
 /** Use cases that artifacts and notes share: single changes, reads by id, and batches. */
 import {
-  type About,
-  actsAs,
-  allDone,
+  allSucceeded,
   answerOf,
   type BatchAnswer,
-  bytesOf,
   type Call,
   change,
   checkLifetime,
+  checkNamedAgent,
+  equalsAnswer,
+  type ItemReferences,
   type ItemResult,
-  inItem,
-  isAnswerOf,
-  itemAgain,
   type PageInput,
+  replayItem,
   runEach,
+  totalBytes,
   type Work,
+  withItemIndex,
 } from '../../engine/index.js';
 import { checkUses } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
@@ -52,7 +52,7 @@ export async function prepareNew<M extends Memory>(
 ): Promise<Action<M>> {
   const { ttl = 'Persistent', metadata = {}, abstraction_level = 'L0' } = input;
   const memory_id = (input as { readonly [id: string]: unknown })[noun.id] as string | undefined;
-  const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
+  const agent_id = checkNamedAgent(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   checkLifetime(input.lifetime, ttl);
   const { bytes, ...prepared } = await prepareContent(call, input.content, columns.name, metadata);
   const memory: NewMemory = {
@@ -62,7 +62,7 @@ export async function prepareNew<M extends Memory>(
     agent_id,
     fields: { ...columns, abstraction_level, metadata, ttl },
     expires_at: input.expires_at,
-    isAnswered: (answer) => isAnswerOf(noun.input, answer, sent),
+    isAnswered: (answer) => equalsAnswer(noun.input, answer, sent),
     prepared,
     place,
   };
@@ -103,7 +103,7 @@ async function performBatch<M extends Memory, I>(
   noun: Noun<M>,
   input: Batch<I>,
   prepare: (call: Call, item: I) => Promise<Action<M | null>>,
-  about: (item: I) => About,
+  about: (item: I) => ItemReferences,
 ): Promise<BatchAnswer<M | null>> {
   const { items, stop_on_error } = input;
   if (!input.atomic) {
@@ -111,20 +111,20 @@ async function performBatch<M extends Memory, I>(
     return runEach(call, input, items, run, { stop_on_error, prepare, about });
   }
   const actions: Action<M | null>[] = [];
-  for (const [i, item] of items.entries()) actions.push(await inItem('items', i, () => prepare(call, item)));
+  for (const [i, item] of items.entries()) actions.push(await withItemIndex('items', i, () => prepare(call, item)));
   const results = await change<ItemResult<M | null>[]>(call, {
     input,
-    bytes: bytesOf(actions),
+    bytes: totalBytes(actions),
     work: async (work) => {
       const done: (M | null)[] = [];
-      for (const [i, action] of actions.entries()) done.push(await inItem('items', i, () => action.work(work)));
-      return allDone(done).results;
+      for (const [i, action] of actions.entries()) done.push(await withItemIndex('items', i, () => action.work(work)));
+      return allSucceeded(done).results;
     },
     remember: (list) => list.map((one) => (one.status === 'success' ? keep(one.data) : null)),
     again: async (tx, kept) => {
       const list: ItemResult<M | null>[] = [];
       for (const one of kept as Kept[])
-        list.push(await itemAgain(() => again({ call, tx, now: call.driver.now() }, noun, one)));
+        list.push(await replayItem(() => again({ call, tx, now: call.driver.now() }, noun, one)));
       return list;
     },
   });
@@ -167,7 +167,7 @@ export function versionUseCases<K extends 'artifact_id' | 'note_id', M extends M
     if (item.operation === 'create') return create(call, item.create);
     return item.operation === 'update' ? prepareUpdate(call, item[id], item.update) : prepareDelete(item[id]);
   };
-  const about = (item: Item<K, C, P>): About => {
+  const about = (item: Item<K, C, P>): ItemReferences => {
     if (item.operation !== 'create') return { changes: item[id] };
     return { changes: (item.create as { readonly [name in K]?: string })[id], names: namedBy?.(item.create) };
   };

@@ -27,7 +27,7 @@ export function synthesizedEdges(from: EntityRef, sources: readonly EntityRef[],
   return edges;
 }
 
-export const linkEdge = (edge_type: EdgeType, from: EntityRef, to: EntityRef, agent_id: string | null): NewEdge =>
+export const edgeBetween = (edge_type: EdgeType, from: EntityRef, to: EntityRef, agent_id: string | null): NewEdge =>
   edgeOf(edge_type, agent_id, [from, to]);
 
 export interface Links {

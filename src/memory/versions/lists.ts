@@ -8,15 +8,15 @@ import {
   sql,
   startsWith,
   TENANT,
-  type Times,
-  within,
+  type TimeRange,
+  timeConditions,
 } from '../../driver/index.js';
 import type { Reach } from '../../engine/sql.js';
 import { artifactsWithin, notesWithin } from '../access/reach.js';
 import { edgeExistsAt } from '../edges/store.js';
 import { versionNotSuperseded } from '../entities/supersession.js';
-import { ENDS_BY_ENTITY, ENDS_OF_EDGE } from '../lookups.js';
-import { heldAt, livesAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './store.js';
+import { ENDS_BY_ENTITY, PARTICIPANTS_OF_EDGE } from '../lookups.js';
+import { currentAt, liveAt, type MemoryKind, VERSION_COLUMNS, VERSIONS, type VersionRow } from './store.js';
 
 export interface MemoryFilter {
   readonly kind: MemoryKind;
@@ -29,7 +29,7 @@ export interface MemoryFilter {
   readonly source_ids?: readonly string[];
   readonly abstraction_level?: string | undefined;
   readonly lifetime?: string | undefined;
-  readonly times: Times;
+  readonly times: TimeRange;
   readonly include_superseded: boolean;
   readonly as_of?: number | undefined;
   readonly reach?: Reach | undefined;
@@ -38,7 +38,7 @@ export interface MemoryFilter {
 /** Entities derived or synthesized from a source. */
 const derivedFrom = (source_id: string, as_of: number | undefined): Sql =>
   sql`v.memory_id IN (SELECT o.entity_id FROM ${ENDS_BY_ENTITY}
-        CROSS JOIN ${ENDS_OF_EDGE}
+        CROSS JOIN ${PARTICIPANTS_OF_EDGE}
         WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1
           AND p.tenant_id = ${TENANT} AND p.entity_id = ${source_id} AND p.edge_type IN ('DerivedFrom', 'SynthesizedFrom')
           AND p.position > 1 AND (p.edge_type = 'DerivedFrom' OR p.entity_type = 'Artifact')
@@ -46,7 +46,7 @@ const derivedFrom = (source_id: string, as_of: number | undefined): Sql =>
 
 function where(filter: MemoryFilter, now: number): Sql {
   const { as_of } = filter;
-  const conditions: Sql[] = [sql`v.tenant_id = ${TENANT} AND v.kind = ${filter.kind}`, heldAt(as_of), livesAt(now)];
+  const conditions: Sql[] = [sql`v.tenant_id = ${TENANT} AND v.kind = ${filter.kind}`, currentAt(as_of), liveAt(now)];
   const add = <T>(value: T | undefined, condition: (value: T) => Sql) => {
     if (value !== undefined) conditions.push(condition(value));
   };
@@ -57,7 +57,7 @@ function where(filter: MemoryFilter, now: number): Sql {
   add(filter.scope_id, (id) => sql`v.scope_id = ${id}`);
   add(filter.abstraction_level, (level) => sql`v.abstraction_level = ${level}`);
   add(filter.lifetime, (lifetime) => sql`v.lifetime = ${lifetime}`);
-  conditions.push(...within(sql`v.created_at`, sql`v.recorded_at`, filter.times));
+  conditions.push(...timeConditions(sql`v.created_at`, sql`v.recorded_at`, filter.times));
   for (const id of filter.source_ids ?? []) conditions.push(derivedFrom(id, as_of));
   if (!filter.include_superseded) conditions.push(versionNotSuperseded(now, as_of));
   const reached = filter.kind === 'artifact' ? artifactsWithin : notesWithin;

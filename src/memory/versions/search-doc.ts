@@ -3,7 +3,7 @@ import { type Call, indexKey } from '../../engine/index.js';
 import type { MemoryCategory } from '../../index/contract.js';
 import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { inTurn } from '../../kernel/index.js';
+import { afterYield } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import type { NewVersion, VersionRow } from './store.js';
 
@@ -58,7 +58,7 @@ const measureState = ({ meta, tenant }: Call, state: State): Measured => measure
 
 export const measureTerms = async (call: Call, state: State): Promise<SearchTerms> => ({
   state_key: stateKey(state),
-  measured: await inTurn(() => measureState(call, state)),
+  measured: await afterYield(() => measureState(call, state)),
 });
 
 /** The terms measured ahead, or measured again if another change has come in between. */

@@ -12,7 +12,7 @@ import { momentFor } from '../entities/access.js';
 import { idReused, idTaken } from '../entities/errors.js';
 import type { EntityRef } from '../entities/store.js';
 import { triggers } from '../scopes/triggers.js';
-import { derivedEdges, linkEdge, linksTo, memoryLinks } from './links.js';
+import { derivedEdges, edgeBetween, linksTo, memoryLinks } from './links.js';
 import { measureTerms, memoryDoc, type SearchTerms, termsFor } from './search-doc.js';
 import { insertLearnedIn } from './sources.js';
 import {
@@ -22,7 +22,7 @@ import {
   findMemory,
   findOrigin,
   insertVersion,
-  lives,
+  isVersionLive,
   lockContents,
   lockMemory,
   type Origin,
@@ -32,12 +32,12 @@ import {
 import {
   type ChangeRules,
   columnsOf,
-  erased,
+  contentErased,
   type Fields,
   fieldsOf,
   type Memory,
+  memoryNotFound,
   type Noun,
-  notFound,
   type SettlingPacket,
   setTimes,
   showMemory,
@@ -215,7 +215,7 @@ async function sameMemory<M extends Memory>(
   const { tx, now } = work;
   const current = await findMemory(tx, origin.memory_id);
   const what = `${origin.kind} ${origin.memory_id}`;
-  if (!current || !lives(current, now)) throw idReused(what);
+  if (!current || !isVersionLive(current, now)) throw idReused(what);
   const isOwn = origin.kind === noun.kind && origin.agent_id === agent_id;
   const shown = isOwn ? await showMemory(work, noun, current) : undefined;
   if (!shown || (origin.sent_hash !== sent_hash && !isAnswered(shown)))
@@ -232,7 +232,7 @@ async function lockForChange<M extends Memory>(
 ): Promise<{ current: VersionRow | undefined; rules: ChangeRules }> {
   const { call, tx, now } = work;
   const origin = await findOrigin(tx, memory_id);
-  if (!origin || origin.kind !== noun.kind) throw notFound(call, noun, memory_id);
+  if (!origin || origin.kind !== noun.kind) throw memoryNotFound(call, noun, memory_id);
   let rules = await noun.lockForChange(work, origin, ttl);
   await lockMemory(tx, memory_id);
   let current = await findMemory(tx, memory_id);
@@ -241,7 +241,7 @@ async function lockForChange<M extends Memory>(
     rules = await noun.lockForChange(work, current, ttl);
     current = await findMemory(tx, memory_id);
   }
-  if (current && !lives(current, now)) throw erased(noun.kind, memory_id);
+  if (current && !isVersionLive(current, now)) throw contentErased(noun.kind, memory_id);
   return { current, rules };
 }
 
@@ -292,7 +292,7 @@ export async function updateMemory<M extends Memory>(work: Work, noun: Noun<M>, 
   const { call, tx, now } = work;
   const { memory_id } = patch;
   const { current, rules } = await lockForChange(work, noun, memory_id, patch.ttl);
-  if (!current) throw notFound(call, noun, memory_id);
+  if (!current) throw memoryNotFound(call, noun, memory_id);
   if (patch.version !== undefined && patch.version !== current.version) {
     throw new CairnError(
       'CONCURRENT_MODIFICATION',
@@ -311,7 +311,7 @@ export async function updateMemory<M extends Memory>(work: Work, noun: Noun<M>, 
   const renewed = columns.ttl === current.ttl ? undefined : lifetimeOf(next.ttl, now);
   const lifetime = renewed && { ...renewed, held_by: rules.holder(renewed.lifetime) };
   // A sweep whose clock is ahead may have erased some versions, whose lifetime cannot be extended.
-  if (lifetime && (await lockContents(tx, memory_id)) < current.version) throw erased(noun.kind, memory_id);
+  if (lifetime && (await lockContents(tx, memory_id)) < current.version) throw contentErased(noun.kind, memory_id);
   const row: VersionRow = {
     ...current,
     version: current.version + 1,
@@ -332,7 +332,7 @@ export async function updateMemory<M extends Memory>(work: Work, noun: Noun<M>, 
   await endVersion(tx, current);
   if (lifetime) await changeLifetime(tx, memory_id, { ttl: columns.ttl, ...lifetime });
   const [card, old] = [row, current].map((one) => ({ entity_type: 'Card', entity_id: one.card_id }) as const);
-  const edges = [linkEdge('Supersedes', card!, old!, current.agent_id)];
+  const edges = [edgeBetween('Supersedes', card!, old!, current.agent_id)];
   const learned_in = links.source_trajectory_ids;
   const { search_terms } = patch;
   await writeVersion(work, { row, edges, thread_id: row.trajectory_id, learned_in, search_terms }, answer);

@@ -2,12 +2,12 @@
 import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
 import { entriesAfter, findBox, segmentsOf } from '../../facts/sql.js';
-import { beyondAmong } from '../entities/access.js';
+import { unreadableAmong } from '../entities/access.js';
 import { unknownEntity } from '../entities/errors.js';
 import { insertRows, tenantTable } from '../rows.js';
 import { readableVersion } from '../trajectories/outputs.js';
 import type { TrajectoryRow } from '../trajectories/store.js';
-import { knownMemories, type MemoryKind, type VersionRow } from './store.js';
+import { existingMemories, type MemoryKind, type VersionRow } from './store.js';
 
 /** Refuses ids that `member` of the input names if an artifact or note does not exist or the caller cannot read it. */
 export async function refuseUnknownMemories(
@@ -16,8 +16,8 @@ export async function refuseUnknownMemories(
   member: string,
   ids: readonly string[],
 ): Promise<void> {
-  const known = await knownMemories(query, ids, now, { kind });
-  const beyond = await beyondAmong(call, query, kind === 'artifact' ? 'Artifact' : 'Note', ids);
+  const known = await existingMemories(query, ids, now, { kind });
+  const beyond = await unreadableAmong(call, query, kind === 'artifact' ? 'Artifact' : 'Note', ids);
   const missing = ids.filter((id) => !known.has(id) || beyond.includes(id));
   if (missing.length > 0) throw unknownEntity(member, kind, missing);
 }

@@ -100,18 +100,18 @@ export const VERSION_COLUMNS: Sql = sql`v.memory_id, v.version, v.kind, v.type, 
 export const VERSIONS: Sql = sql`memory_versions v ${BESIDE_VERSIONS}`;
 
 /** Whether version v was current at a moment; default: now. */
-export const heldAt = (as_of: number | undefined): Sql =>
+export const currentAt = (as_of: number | undefined): Sql =>
   as_of === undefined
     ? sql`v.superseded_at IS NULL`
     : sql`v.recorded_at <= ${as_of} AND (v.superseded_at IS NULL OR v.superseded_at > ${as_of})`;
 
 /** Whether version v has neither expired nor ended with its holder. */
-export const livesAt = (now: number): Sql =>
+export const liveAt = (now: number): Sql =>
   sql`v.erased_at IS NULL AND (v.expires_at IS NULL OR v.expires_at > ${now})
       AND (v.held_by IS NULL OR ${VERSION_ENDED} IS NULL)`;
 
 /** Whether the content of a version can be read, apart from deletion. */
-export const lives = (
+export const isVersionLive = (
   row: Pick<VersionRow, 'erased_at' | 'expires_at' | 'ended_at' | 'content'>,
   now: number,
 ): boolean =>
@@ -205,7 +205,7 @@ export const deleteCardsOf = (tx: Tx, memory_id: string, moment: number): Promis
   );
 
 /** Ids of artifacts and notes that exist now, or existed at a moment and were not erased since. */
-export async function knownMemories(
+export async function existingMemories(
   query: Query,
   ids: readonly string[],
   now: number,
@@ -217,7 +217,7 @@ export async function knownMemories(
   const found = await selectIds(
     query,
     sql`SELECT v.memory_id AS id FROM ${versionsAmong(ids, as_of)}
-        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${ids})${ofKind} AND ${heldAt(as_of)} AND ${livesAt(now)}`,
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${ids})${ofKind} AND ${currentAt(as_of)} AND ${liveAt(now)}`,
   );
   return new Set(found);
 }

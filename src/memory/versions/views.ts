@@ -1,6 +1,6 @@
 /** Reads of artifacts and notes: one, now or at a moment; lists; histories. */
 import type { z } from 'zod';
-import { atLength, type Query, sql, type Tx } from '../../driver/index.js';
+import { longQuery, type Query, sql, type Tx } from '../../driver/index.js';
 import type { In, LifetimeClass, Ttl } from '../../engine/contract.js';
 import {
   type Call,
@@ -8,7 +8,7 @@ import {
   type NewPacket,
   type Page,
   type PageInput,
-  settledMoment,
+  resolveAsOf,
   timesOf,
   type Work,
 } from '../../engine/index.js';
@@ -28,8 +28,8 @@ import {
   findLatest,
   findMemory,
   findVersion,
+  isVersionLive,
   listVersions,
-  lives,
   type MemoryKind,
   type Origin,
   type VersionRow,
@@ -94,10 +94,10 @@ export async function showMemory<M extends Memory>({ call, tx }: Work, noun: Nou
   return answer;
 }
 
-export const notFound = (call: Call, { kind }: { readonly kind: MemoryKind }, memory_id: string): CairnError =>
+export const memoryNotFound = (call: Call, { kind }: { readonly kind: MemoryKind }, memory_id: string): CairnError =>
   entityNotFound(call, kind, memory_id);
 
-export const erased = (kind: MemoryKind, memory_id: string): CairnError =>
+export const contentErased = (kind: MemoryKind, memory_id: string): CairnError =>
   new CairnError('CONTENT_ERASED', `${kind} ${memory_id} has expired, or was erased with its holder`, {
     [`${kind}_ids`]: [memory_id],
   });
@@ -133,12 +133,12 @@ export async function readMemory<M extends Memory>(
   as_of: string | undefined,
 ): Promise<M> {
   const { driver, tenant } = call;
-  const moment = await settledMoment(call, as_of);
+  const moment = await resolveAsOf(call, as_of);
   const query = driver.at(tenant);
   const now = driver.now();
   const row = await findMemory(query, memory_id, moment);
-  if (!row || row.kind !== noun.kind) throw notFound(call, noun, memory_id);
-  if (!lives(row, now)) throw erased(noun.kind, memory_id);
+  if (!row || row.kind !== noun.kind) throw memoryNotFound(call, noun, memory_id);
+  if (!isVersionLive(row, now)) throw contentErased(noun.kind, memory_id);
   const links = await memoryLinks(query, [memory_id], momentFor(call, moment));
   // Only reads of the current version count.
   if (moment === undefined) accessCounts.of(call).touch(tenant, [memory_id]);
@@ -155,8 +155,8 @@ export async function readVersion<M extends Memory>(
   const { call, tx } = work;
   const current = await findMemory(tx, memory_id);
   const row = await findVersion(tx, memory_id, version);
-  if (!current || !row) throw notFound(call, noun, memory_id);
-  if (!lives(row, call.driver.now())) throw erased(noun.kind, memory_id);
+  if (!current || !row) throw memoryNotFound(call, noun, memory_id);
+  if (!isVersionLive(row, call.driver.now())) throw contentErased(noun.kind, memory_id);
   return showMemory(work, noun, row);
 }
 
@@ -171,7 +171,7 @@ export async function listOf<M extends Memory>(
   input: SharedFilters,
   filters: Omit<MemoryFilter, 'kind' | 'include_superseded' | 'times'>,
 ): Promise<{ memories: M[] } & PageEnd> {
-  const as_of = await settledMoment(call, input.as_of);
+  const as_of = await resolveAsOf(call, input.as_of);
   const filter: MemoryFilter = {
     kind: noun.kind,
     agent_id: input.agent_id,
@@ -183,7 +183,7 @@ export async function listOf<M extends Memory>(
     ...filters,
   };
   const now = call.driver.now();
-  const query = atLength(call.driver, call.tenant);
+  const query = longQuery(call.driver, call.tenant);
   const reached = { ...filter, reach: reachOf(call, noun.entity_type) };
   const { rows, ...page } = await listPage<VersionRow, string>(call, {
     input,
@@ -221,8 +221,8 @@ export async function historyOf<M extends Memory>(
   const { driver, tenant } = call;
   const query = driver.at(tenant);
   const latest = await findLatest(query, memory_id);
-  if (!latest || latest.kind !== noun.kind) throw notFound(call, noun, memory_id);
-  if (!lives(latest, driver.now())) throw erased(noun.kind, memory_id);
+  if (!latest || latest.kind !== noun.kind) throw memoryNotFound(call, noun, memory_id);
+  if (!isVersionLive(latest, driver.now())) throw contentErased(noun.kind, memory_id);
   const { rows, ...page } = await listPage<VersionRow, number>(call, {
     input,
     filters: { memory_id },

@@ -2,12 +2,12 @@
 import type { Query } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
 import { isWithin, type Reach } from '../../engine/sql.js';
-import { cardsBeyond, openBox } from '../../facts/index.js';
+import { cardsBeyondReach, openBox } from '../../facts/index.js';
 import { type CardRow, findCards, isVisible, keyedHash } from '../../facts/sql.js';
 import { mayReadCard, reachOf } from '../../identity/index.js';
 import { CairnError, notFound } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
-import { placesOfTurn } from '../../memory/sql.js';
+import { scopesOfTurn } from '../../memory/sql.js';
 import { readEntries } from '../manifests/entries.js';
 import { findManifest, type ManifestRow } from '../manifests/store.js';
 import { sectionAccount } from '../windows/account.js';
@@ -108,7 +108,7 @@ async function erasedAmong(call: Call, query: Query, card_ids: readonly string[]
     const row = cards.get(card_id);
     if (row && isVisible(row, now)) continue;
     // A turn of a closed scope is readable where the scope was restored.
-    const isRestored = row?.held_by?.startsWith('scope:') && (await placesOfTurn(query, card_id)).length > 0;
+    const isRestored = row?.held_by?.startsWith('scope:') && (await scopesOfTurn(query, card_id)).length > 0;
     if (!isRestored) erased.push(card_id);
   }
   return erased;
@@ -157,7 +157,7 @@ function refuseTexts({ call, row }: OpenManifest, shown: readonly ContextEntry[]
     const card = cards.get(card_id);
     return card !== undefined && !mayReadCard(call, card);
   });
-  if (beyond.length > 0) throw cardsBeyond(call, beyond);
+  if (beyond.length > 0) throw cardsBeyondReach(call, beyond);
 }
 
 const ID_FIELDS = { Artifact: 'artifact_id', Note: 'note_id', Turn: 'turn_id' } as const;

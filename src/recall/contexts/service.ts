@@ -1,7 +1,7 @@
 /** Assembles a context: gathers and renders without locks, then records a manifest in one transaction. */
 import type { Query } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { appendEvent, type Call, change, keptAnswer, type Work } from '../../engine/index.js';
+import { appendEvent, type Call, change, storedReplay, type Work } from '../../engine/index.js';
 import { scopeHolder, trajectoryHolder } from '../../engine/sql.js';
 import { addCard, type PreparedCard, prepareCard } from '../../facts/index.js';
 import { type CardRow, findCards, keyedHash } from '../../facts/sql.js';
@@ -12,7 +12,7 @@ import { lockTrajectory, openTrajectory, refuseClosed } from '../../memory/index
 import { findScope, lockScope } from '../../memory/sql.js';
 import type { TurnPosition } from '../manifests/entries.js';
 import { insertManifest, lastRequestCards, type NewManifest, type TurnRange } from '../manifests/store.js';
-import { defaultTrajectory, refuseCommonGround } from '../remember/default-place.js';
+import { defaultTrajectory, refuseDefaultPlace } from '../remember/default-place.js';
 import { type Assembly, assemble as assembleWindow } from '../windows/assembly.js';
 import { type ContextRequest, type Gathered, gather } from './material.js';
 import type { AssembledContext, ContextEntry, SectionName } from './model.js';
@@ -43,7 +43,7 @@ async function resolve(call: Call, input: In<'context.assemble'>): Promise<Conte
 async function trajectoryOf(call: Call, query: Query, input: In<'context.assemble'>): Promise<string> {
   const { trajectory_id, scope_id } = input;
   if (scope_id === undefined) {
-    if (trajectory_id === undefined) refuseCommonGround(call, 'Card');
+    if (trajectory_id === undefined) refuseDefaultPlace(call, 'Card');
     return (await openTrajectory(call, query, trajectory_id ?? (await defaultTrajectory(call)))).trajectory_id;
   }
   const scope = present(query, 'scope', scope_id, await findScope(query, scope_id));
@@ -166,7 +166,7 @@ const answerOf = (
 });
 
 export async function assemble(call: Call, input: In<'context.assemble'>): Promise<AssembledContext> {
-  const kept = await keptAnswer(call, input);
+  const kept = await storedReplay(call, input);
   if (kept !== undefined) return assembledAgain(call, call.driver.at(call.tenant), kept as string);
   const request = await resolve(call, input);
   const meter = newMeter();

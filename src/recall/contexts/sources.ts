@@ -2,8 +2,8 @@
 import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { Reach } from '../../engine/sql.js';
 import type { EdgeType } from '../../memory/contract.js';
-import { ENDS_OF_EDGE, endsAmong } from '../../memory/index.js';
-import { artifactsWithin, heldAt, livesAt, notesWithin, versionNotSuperseded } from '../../memory/sql.js';
+import { PARTICIPANTS_OF_EDGE, participantsAmong } from '../../memory/index.js';
+import { artifactsWithin, currentAt, liveAt, notesWithin, versionNotSuperseded } from '../../memory/sql.js';
 
 /** An artifact or note and the card of its current version. */
 export interface MemoryRef {
@@ -31,7 +31,7 @@ const ofTrajectory: Sql = byDialect({
 const isCurrent = ({ reach, now }: MemoryFilter, kind: 'artifact' | 'note'): Sql => {
   const within = kind === 'artifact' ? artifactsWithin : notesWithin;
   const reached = reach ? sql` AND ${within(reach)}` : sql``;
-  return sql`${heldAt(undefined)} AND ${livesAt(now)} AND ${versionNotSuperseded(now)}${reached}`;
+  return sql`${currentAt(undefined)} AND ${liveAt(now)} AND ${versionNotSuperseded(now)}${reached}`;
 };
 
 /** Notes of level L2, newest first. */
@@ -69,8 +69,8 @@ export function newestArtifacts(query: Query, trajectory_id: string, filter: Mem
 export function notesLearnedIn(query: Query, trajectory_id: string, filter: MemoryFilter): Promise<MemoryRef[]> {
   return query.all<MemoryRef>(
     sql`SELECT v.memory_id, v.card_id FROM (
-          SELECT DISTINCT o.entity_id AS note_id FROM ${endsAmong([trajectory_id], sql` AND l.edge_type = 'DerivedFrom'`)}
-          CROSS JOIN ${ENDS_OF_EDGE}
+          SELECT DISTINCT o.entity_id AS note_id FROM ${participantsAmong([trajectory_id], sql` AND l.edge_type = 'DerivedFrom'`)}
+          CROSS JOIN ${PARTICIPANTS_OF_EDGE}
           WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position = 1 AND o.entity_type = 'Note'
             AND p.tenant_id = ${TENANT} AND p.entity_id = ${trajectory_id} AND p.edge_type = 'DerivedFrom'
             AND p.position > 1 AND p.deleted_at IS NULL
@@ -106,7 +106,7 @@ export interface EdgeEnds {
 }
 
 const edgesFrom = (edge_type: EdgeType, from: readonly string[]): Sql =>
-  sql`FROM ${endsAmong(from, sql` AND l.edge_type = ${edge_type}`)} CROSS JOIN ${ENDS_OF_EDGE}
+  sql`FROM ${participantsAmong(from, sql` AND l.edge_type = ${edge_type}`)} CROSS JOIN ${PARTICIPANTS_OF_EDGE}
       WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position > 1
         AND p.tenant_id = ${TENANT} AND p.entity_id = ANY(${from}) AND p.edge_type = ${edge_type}
         AND p.position = 1 AND p.deleted_at IS NULL`;

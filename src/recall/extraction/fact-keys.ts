@@ -1,7 +1,7 @@
 /** Table fact_keys: which memories state a fact. The keys are keyed hashes, so facts cannot be guessed from them. */
 import { createHmac } from 'node:crypto';
 import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
-import { livesAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from '../../memory/sql.js';
+import { liveAt, VERSION_COLUMNS, VERSIONS, type VersionRow } from '../../memory/sql.js';
 import type { ExtractedFact } from './extractor.js';
 
 /** Facts with the same key are about the same slot: they may be equal, contradict each other, or neither. */
@@ -45,7 +45,7 @@ const FACT_COLUMNS: Sql = sql`v.memory_id, v.card_id, v.kind, v.agent_id, v.traj
 export const memoriesByKey = (query: Query, key: string, now: number): Promise<FactMemory[]> =>
   query.all(
     sql`SELECT ${FACT_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${TENANT} AND v.superseded_at IS NULL AND ${livesAt(now)} AND v.memory_id IN (
+        WHERE v.tenant_id = ${TENANT} AND v.superseded_at IS NULL AND ${liveAt(now)} AND v.memory_id IN (
           SELECT k.memory_id FROM fact_keys k WHERE k.tenant_id = ${TENANT} AND k.fact_key = ${key}
             ORDER BY k.memory_id DESC LIMIT ${MAX_PER_KEY})
         ORDER BY v.memory_id DESC`,
@@ -55,7 +55,7 @@ const current = <R>(query: Query, columns: Sql, memory_ids: readonly string[], n
   query.all(
     sql`SELECT ${columns} FROM ${VERSIONS}
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${memory_ids}) AND v.superseded_at IS NULL
-          AND ${livesAt(now)} ORDER BY v.memory_id`,
+          AND ${liveAt(now)} ORDER BY v.memory_id`,
   );
 
 /** The readable artifacts and notes among these, without content. */

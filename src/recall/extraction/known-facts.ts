@@ -4,7 +4,7 @@ import type { Call } from '../../engine/index.js';
 import { isWithin } from '../../engine/sql.js';
 import { reachOf } from '../../identity/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { type GiveWay, isObject } from '../../kernel/index.js';
+import { type CooperativeYield, isObject } from '../../kernel/index.js';
 import type { VersionRow } from '../../memory/sql.js';
 import { findEntities } from '../search/service.js';
 import { stringOrNull, textOf } from '../summaries/turn-sources.js';
@@ -112,7 +112,11 @@ function comparer(row: VersionRow): (sought: SoughtFact) => Relation {
 }
 
 /** Compares facts with stored texts before the transaction, within a budget, with a yield between comparisons. */
-export async function compareKnown(call: Call, sought: readonly SoughtFact[], give_way: GiveWay): Promise<Comparisons> {
+export async function compareKnown(
+  call: Call,
+  sought: readonly SoughtFact[],
+  give_way: CooperativeYield,
+): Promise<Comparisons> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
   const byCard = new Map<string, Map<ExtractedFact, Relation>>();

@@ -1,6 +1,6 @@
 /** Extracts facts with a model endpoint; checks the form of the answer, its sources, and that they state the facts. */
 import { z } from 'zod';
-import { givingWay } from '../../kernel/index.js';
+import { cooperativeYield } from '../../kernel/index.js';
 import {
   ModelEndpoint,
   type ModelSettings,
@@ -72,7 +72,7 @@ export function modelExtractor(settings: ModelSettings): Extractor {
         extractions.push({ facts: value, cost });
       }
       const [first, ...others] = extractions.map(({ cost }) => cost);
-      const known = await recalledStatements(request.sources, request.recalled ?? [], givingWay(signal));
+      const known = await recalledStatements(request.sources, request.recalled ?? [], cooperativeYield(signal));
       const facts = extractions.flatMap((extraction) => extraction.facts).filter((fact) => !isRecalled(fact, known));
       // Code needs no judgement.
       const code = heard.flatMap((source) => [...codeOf(source)].filter((fact) => fact !== undefined));

@@ -1,5 +1,5 @@
 /** Extracts facts without a model: the rules for English behind the `Extractor` interface. */
-import { givingWay } from '../../kernel/index.js';
+import { cooperativeYield } from '../../kernel/index.js';
 import { offlineCost } from '../../providers/index.js';
 import { extractFacts } from './english/extraction.js';
 import type { Extractor } from './extractor.js';
@@ -9,7 +9,7 @@ export const offlineExtractor: Extractor = {
   async extract({ sources, recalled = [] }, { signal } = {}) {
     const started = performance.now();
     signal?.throwIfAborted();
-    const facts = await extractFacts(sources, { give_way: givingWay(signal), recalled });
+    const facts = await extractFacts(sources, { give_way: cooperativeYield(signal), recalled });
     return { facts, cost: offlineCost(started) };
   },
 };

@@ -1,5 +1,5 @@
 /** Keeps texts recalled for a conversation from being extracted from it again. */
-import type { GiveWay } from '../../kernel/index.js';
+import type { CooperativeYield } from '../../kernel/index.js';
 import { unitsOf } from '../../text/index.js';
 import type { TextSource } from '../summaries/sources.js';
 import { agree, overlap, type Statement, statementOf } from './english/statements.js';
@@ -17,7 +17,7 @@ const LABEL = /^(?:\[[^\]]{1,40}\] ?)?\p{L}[\p{L}\d _.-]{0,40}: (.+)$/su;
 export async function recalledStatements(
   sources: readonly TextSource[],
   recalled: readonly string[],
-  give_way: GiveWay,
+  give_way: CooperativeYield,
 ): Promise<Statement[]> {
   const known: Statement[] = [];
   const texts = [...recalled, ...sources.filter((source) => source.recalled).map(({ text }) => text)];

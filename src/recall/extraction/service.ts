@@ -3,13 +3,13 @@ import type { Tx } from '../../driver/index.js';
 import type { Call, Work } from '../../engine/index.js';
 import { noteHolder, trajectoryHolder } from '../../engine/sql.js';
 import { withReachOf } from '../../identity/index.js';
-import { type GiveWay, givingWay } from '../../kernel/index.js';
-import type { Made, Turn } from '../../memory/contract.js';
+import { type CooperativeYield, cooperativeYield } from '../../kernel/index.js';
+import type { PolicyOutput, Turn } from '../../memory/contract.js';
 import {
+  addSystemEdges,
   artifactNoun,
+  edgeBetween,
   isFinished,
-  linkAll,
-  linkEdge,
   lockTrajectories,
   type Memory,
   noteNoun,
@@ -18,7 +18,14 @@ import {
   type TrajectoryRow,
   updateMemory,
 } from '../../memory/index.js';
-import { type EntityRef, findScope, lockScope, noteCovered, type ScopeRow, type VersionRow } from '../../memory/sql.js';
+import {
+  type EntityRef,
+  findScope,
+  lockScope,
+  type ScopeRow,
+  updateCoverage,
+  type VersionRow,
+} from '../../memory/sql.js';
 import {
   createPersistent,
   howMade,
@@ -124,7 +131,7 @@ async function storeFact(
     prepared,
     place: async (_work: Work, memory_id: string) => {
       const own = memoryRef({ kind: fact.kind, memory_id });
-      const edges = contradicted.map((row) => linkEdge('Contradicts', own, memoryRef(row), agent_id));
+      const edges = contradicted.map((row) => edgeBetween('Contradicts', own, memoryRef(row), agent_id));
       const sources = turns.map(turnRef);
       const where = { thread_id: trajectory_id, edges };
       return isNote
@@ -156,8 +163,8 @@ async function strengthen(
   { fact, turns }: Draft,
   row: KnownMemory,
 ): Promise<void> {
-  const edges = turns.map((turn) => linkEdge('Supports', turnRef(turn), memoryRef(row), agent_id));
-  await linkAll(work, edges, scope.trajectory_id);
+  const edges = turns.map((turn) => edgeBetween('Supports', turnRef(turn), memoryRef(row), agent_id));
+  await addSystemEdges(work, edges, scope.trajectory_id);
   // A memory in a finished or unlocked trajectory does not change, nor one that the caller may not write.
   const trajectory = row.trajectory_id === null ? undefined : trajectories.get(row.trajectory_id);
   const fixed = row.trajectory_id !== null && (!trajectory || isFinished(trajectory));
@@ -203,7 +210,7 @@ async function isEcho(
 const MAX_EARLIER = 200;
 
 /** Compares the facts of one extraction with each other, before the transaction. */
-async function relationsAmong(drafts: readonly Draft[], give_way: GiveWay): Promise<DraftRelations> {
+async function relationsAmong(drafts: readonly Draft[], give_way: CooperativeYield): Promise<DraftRelations> {
   const relations = new Map<Draft, Map<Draft, FactRelation>>();
   for (const [at, draft] of drafts.entries()) {
     const own = new Map<Draft, FactRelation>();
@@ -244,7 +251,7 @@ async function storeFacts(
   const { reader, scope, comparisons, relations } = context;
   const memories: Memory[] = [];
   const stored = new Map<Draft, KnownMemory>();
-  const strengthened: Made[] = [];
+  const strengthened: PolicyOutput[] = [];
   let contradictions = 0;
   const keys = drafts.map(({ key }) => key);
   await lockFactKeys(tx, keys);
@@ -268,7 +275,7 @@ async function storeFacts(
     }
   }
   return {
-    made: memories.map((one): Made => ({ kind: 'note_id' in one ? 'note' : 'artifact', id: idOf(one) })),
+    made: memories.map((one): PolicyOutput => ({ kind: 'note_id' in one ? 'note' : 'artifact', id: idOf(one) })),
     strengthened,
     contradictions,
     artifacts: memories.filter((one) => 'artifact_id' in one),
@@ -303,7 +310,7 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
   const reader = await withReachOf(call, task.agent_id ?? scope.agent_id);
   const drafts: Draft[] = [];
   for (const fact of extraction.facts) drafts.push(await draftOf(call, reader, fact, byId));
-  const give_way = givingWay(attempt.signal);
+  const give_way = cooperativeYield(attempt.signal);
   const comparisons = await compareKnown(call, drafts, give_way);
   const relations = await relationsAmong(drafts, give_way);
   const trajectory_ids = await trajectoriesOf(call, scope, drafts);
@@ -323,7 +330,7 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
         if (task.trigger_type === 'Manual') throw new SourcesChanged(COVERED);
         return nothingMade(COVERED, cost);
       }
-      await noteCovered(work.tx, { ...locked, extracted_turns: turns.at(-1)!.sequence });
+      await updateCoverage(work.tx, { ...locked, extracted_turns: turns.at(-1)!.sequence });
       const agent_id = task.agent_id ?? locked.agent_id;
       const context = { reader, task, scope: locked, agent_id, extraction, trajectories, comparisons, relations };
       const outcome = await storeFacts({ ...work, call }, context, drafts);

@@ -1,7 +1,7 @@
 /** Whether a context showed a memory: one of its cards, or a turn that states it. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import { linksOf } from '../../memory/index.js';
-import { withCard } from '../manifests/store.js';
+import { showedAnyCard } from '../manifests/store.js';
 
 /** Versions, and turns, of one memory that are looked up. */
 const MAX_CARDS = 16;
@@ -28,7 +28,7 @@ export async function wasShown(
     const row = await query.get(
       sql`SELECT m.manifest_id FROM manifests m
           WHERE m.tenant_id = ${TENANT} AND m.trajectory_id = ${trajectory_id}
-            AND m.created_at <= ${until} AND ${withCard([card_id])} LIMIT 1`,
+            AND m.created_at <= ${until} AND ${showedAnyCard([card_id])} LIMIT 1`,
     );
     if (row) return true;
   }

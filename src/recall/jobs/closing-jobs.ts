@@ -2,9 +2,9 @@
 import type { Query } from '../../driver/index.js';
 import { type Call, systemCall, writeGuarded } from '../../engine/index.js';
 import { waitFor } from '../../identity/index.js';
-import type { Made } from '../../memory/contract.js';
+import type { PolicyOutput } from '../../memory/contract.js';
 import { refuseFormerOwner } from '../../memory/index.js';
-import { type ClosingScopes, lockOpenScopes, lockScopesOf, openScopesAt } from '../../memory/sql.js';
+import { type ClosingScopes, findOpenScopes, lockOpenScopes, lockScopesOf } from '../../memory/sql.js';
 import { anyPolicy } from '../policies/store.js';
 import { jobQueue } from './queue.js';
 import { jobKey, runJob } from './service.js';
@@ -38,7 +38,7 @@ interface Deadline {
 }
 
 /** Runs a job, or waits for its worker; returns its results if it ends in time. */
-async function doJob(call: Call, job_id: string, { providers_until, end }: Deadline): Promise<readonly Made[]> {
+async function doJob(call: Call, job_id: string, { providers_until, end }: Deadline): Promise<readonly PolicyOutput[]> {
   const { driver, tenant } = call;
   const jobs = jobQueue.of(call);
   const left = (): number => end - performance.now();
@@ -68,10 +68,10 @@ export async function workBeforeClosing(
   call: Call,
   closing: ClosingScopes,
   check: Check = async () => undefined,
-): Promise<Made[]> {
+): Promise<PolicyOutput[]> {
   const query = call.driver.at(call.tenant);
-  const made: Made[] = [];
-  const ids = (await openScopesAt(query, closing)).map(({ scope_id }) => scope_id);
+  const made: PolicyOutput[] = [];
+  const ids = (await findOpenScopes(query, closing)).map(({ scope_id }) => scope_id);
   if (ids.length === 0) return made;
   if (!(await anyPolicy(query)) && (await openJobs(query, ids)).length === 0) return made;
   // Policies run as the system, whoever closes the scope.

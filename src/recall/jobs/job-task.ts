@@ -2,7 +2,7 @@
 import type { Tx } from '../../driver/index.js';
 import type { Work } from '../../engine/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
-import type { Artifact, Made, Note } from '../../memory/contract.js';
+import type { Artifact, Note, PolicyOutput } from '../../memory/contract.js';
 import { createMemory, type Fields, type Memory, type Noun } from '../../memory/index.js';
 import type { EntityRef } from '../../memory/sql.js';
 import { PlainFailure, type ProviderCost, sumOfCosts } from '../../providers/index.js';
@@ -17,8 +17,8 @@ export interface Task extends Pick<NewJob, 'job_id' | 'policy_id' | 'trigger_typ
 
 export interface Outcome {
   readonly sources: readonly EntityRef[];
-  readonly made: readonly Made[];
-  readonly strengthened: readonly Made[];
+  readonly made: readonly PolicyOutput[];
+  readonly strengthened: readonly PolicyOutput[];
   readonly contradictions: number;
   readonly artifacts: readonly Artifact[];
   readonly notes: readonly Note[];

@@ -2,7 +2,7 @@
 import type { Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { makes } from '../../engine/contract.js';
-import { actsAs, type Call, change, keptAnswer } from '../../engine/index.js';
+import { type Call, change, checkNamedAgent, storedReplay } from '../../engine/index.js';
 import { checkUses, reachOf } from '../../identity/index.js';
 import { newId } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
@@ -52,7 +52,7 @@ async function taskFor(call: Call, input: In<'scopes.summarize'>): Promise<Task>
     trigger_type: 'Manual',
     trajectory_id: scope.trajectory_id,
     scope_id: scope.scope_id,
-    agent_id: actsAs(call, undefined, 'agent_id') ?? scope.agent_id,
+    agent_id: checkNamedAgent(call, undefined, 'agent_id') ?? scope.agent_id,
     settings: {
       ...levels,
       max_sources: input.max_sources ?? policy?.max_sources ?? DEFAULT_MAX_SOURCES,
@@ -122,7 +122,7 @@ async function runManually<A extends { readonly job_id: string | null }>(
   { action, input, answer, again }: ManualRequest<A>,
 ): Promise<A> {
   const { scope_id } = input;
-  const known = (await keptAnswer(call, input)) !== undefined;
+  const known = (await storedReplay(call, input)) !== undefined;
   const signal = call.options.signal ?? jobQueue.of(call).signal;
   /** The cost of all rounds, and the last round. */
   let spent: ProviderCost | null = null;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { clearable } from '../../engine/contract.js';
 import { anyId, computed, instant, uuid } from '../../kernel/contract.js';
-import { abstractionLevel, artifact, content, made, name, note } from '../../memory/contract.js';
+import { abstractionLevel, artifact, content, name, note, policyOutput } from '../../memory/contract.js';
 
 export const DEFAULT_MAX_SOURCES = 200;
 export const DEFAULT_MAX_TOKENS = 500;
@@ -106,8 +106,8 @@ export const job = z
     state: z.enum(['waiting', 'running', 'done', 'failed']),
     attempts: z.int(),
     sources: z.int().describe('Number of sources'),
-    made: z.array(made),
-    strengthened: z.array(made).describe('Known facts that were seen again'),
+    made: z.array(policyOutput),
+    strengthened: z.array(policyOutput).describe('Known facts that were seen again'),
     cost: jobCost.nullable(),
     error: z.string().nullable().describe('Why the last attempt failed, or the fallback was used'),
     created_at: instant,
@@ -133,7 +133,7 @@ export const extracted = z
   .object({
     artifacts: z.array(artifact).describe('New artifacts'),
     notes: z.array(note).describe('New notes'),
-    strengthened: z.array(made).describe('Known facts that were seen again'),
+    strengthened: z.array(policyOutput).describe('Known facts that were seen again'),
     contradictions: z.int().describe('How many new facts contradict known ones'),
     sources: z.int().describe('Number of turns examined'),
     job_id: z.string().nullable(),

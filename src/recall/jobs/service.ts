@@ -12,7 +12,7 @@ import {
   listPage,
   putLease,
   startErasure,
-  stillOver,
+  stillExpired,
   type Work,
 } from '../../engine/index.js';
 import { eraseAgain, scopeHolder } from '../../engine/sql.js';
@@ -223,7 +223,7 @@ export async function jobDue(work: Work, lease: Lease): Promise<void> {
   const { subject_id: job_id } = lease;
   const job = await lockJob(tx, job_id);
   if (!job || job.ended_at !== null) return endLease(tx, 'job', job_id);
-  const over = await stillOver(tx, lease, now);
+  const over = await stillExpired(tx, lease, now);
   if (!over) return;
   if (isOverdue(job, now)) return giveUp(work, job);
   if (job.state === 'running' && job.pinned_until !== null && over.holder === WORKER)

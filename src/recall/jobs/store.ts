@@ -3,7 +3,7 @@ import { join, type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type 
 import type { In } from '../../engine/contract.js';
 import { type Reach, within } from '../../engine/sql.js';
 import { toIso } from '../../kernel/index.js';
-import type { Made } from '../../memory/contract.js';
+import type { PolicyOutput } from '../../memory/contract.js';
 import type { EntityRef } from '../../memory/sql.js';
 import type { ProviderCost } from '../../providers/index.js';
 import { versionsIn } from '../policies/store.js';
@@ -22,8 +22,8 @@ export interface JobSettings {
 
 /** The result of a job: ids and numbers, never content. */
 export interface JobResult {
-  readonly made: readonly Made[];
-  readonly strengthened: readonly Made[];
+  readonly made: readonly PolicyOutput[];
+  readonly strengthened: readonly PolicyOutput[];
   /** For a manual request: how many new facts contradict others, and which, as in the original answer. */
   readonly contradictions?: number;
   readonly contradicted_by?: Readonly<Record<string, readonly string[]>>;

@@ -5,7 +5,7 @@
 import { putLease, type Work } from '../../engine/index.js';
 import { scopeHolder } from '../../engine/sql.js';
 import { newId } from '../../kernel/contract.js';
-import { findScope, type ScopeRow, type ScopeUsage, type TriggerPlace } from '../../memory/sql.js';
+import { findScope, type ScopeRow, type ScopeUsage, type TriggerSource } from '../../memory/sql.js';
 import { applying, artifactCrossing, crossing, type FiringPolicy } from '../policies/rules.js';
 import { attachedTo, policiesFor } from '../policies/store.js';
 import { lengthsOf } from '../summaries/sources-store.js';
@@ -17,7 +17,7 @@ import { takenOverAt } from './times.js';
 interface Firing {
   readonly policy: FiringPolicy;
   readonly action: PolicyAction;
-  readonly place: TriggerPlace;
+  readonly place: TriggerSource;
   /** Subject and crossing; with policy and action they are the cause, which has one job. */
   readonly subject: string;
   readonly crossing: string;
@@ -61,7 +61,7 @@ async function begin({ call, tx, now }: Work, job: NewJob): Promise<boolean> {
 /** Fires policies after turns were added or the budget changed. The scope is locked. */
 export async function fireOnUse(
   work: Work,
-  scope: TriggerPlace & { readonly scope_id: string },
+  scope: TriggerSource & { readonly scope_id: string },
   before: ScopeUsage & { readonly looked_at: number },
   after: ScopeUsage,
 ): Promise<void> {
@@ -79,7 +79,7 @@ export async function fireOnUse(
  */
 export async function fireOnArtifact(
   work: Work,
-  { scope_id, trajectory_id, abstraction_level: level }: TriggerPlace & { readonly abstraction_level: string },
+  { scope_id, trajectory_id, abstraction_level: level }: TriggerSource & { readonly abstraction_level: string },
 ): Promise<void> {
   const { tx } = work;
   const place = { scope_id, trajectory_id };

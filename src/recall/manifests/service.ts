@@ -1,5 +1,5 @@
 /** Use cases of manifests: get, list, replay and diff. */
-import { atLength } from '../../driver/index.js';
+import { longQuery } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, listPage } from '../../engine/index.js';
 import { readCards } from '../../facts/index.js';
@@ -128,7 +128,7 @@ export async function list(call: Call, input: In<'manifests.list'>): Promise<Out
   const { limit, cursor, offset, order, ...filters } = input;
   const { agent_id } = call.caller;
   const viewer = agent_id === null ? undefined : { agent_id, reach: reachOf(call, 'Card') };
-  const query = atLength(call.driver, call.tenant);
+  const query = longQuery(call.driver, call.tenant);
   const { card_id, ...others } = filters;
   // The id of an artifact or note stands for the cards of all its versions, whose ids callers do not know.
   const card_ids = card_id === undefined ? undefined : [card_id, ...(await cardsOfMemory(query, card_id))];
@@ -148,7 +148,7 @@ export async function replay(call: Call, { manifest_id }: In<'manifests.replay'>
   const manifest = await openManifest(call, call.driver.at(call.tenant), manifest_id);
   const { kind, format, token_count } = manifest.row;
   if (kind === 'packing') {
-    const longRead = { ...manifest, query: atLength(call.driver, call.tenant) };
+    const longRead = { ...manifest, query: longQuery(call.driver, call.tenant) };
     const cards = await cardsIn(longRead, await boxEntries(longRead, MAX_CONTEXT_CARDS));
     const content_hash = sha256(canonical(cards));
     return { manifest_id, kind, format: null, messages: null, text: null, cards, token_count: null, content_hash };

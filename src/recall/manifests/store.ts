@@ -155,7 +155,7 @@ const entriesByCard: Sql = byDialect({
 });
 
 /** Contexts that showed any of the cards: by card, as a turn of a box or of a fork of it, or packed in a box. */
-export const withCard = (card_ids: readonly string[]): Sql =>
+export const showedAnyCard = (card_ids: readonly string[]): Sql =>
   sql`m.manifest_id IN (
     WITH RECURSIVE held(box_id, position) AS (
       SELECT e.box_id, e.position FROM ${entriesByCard} WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${card_ids})
@@ -181,7 +181,7 @@ function where(filter: ManifestFilter): Sql {
   add(filter.scope_id, (id) => sql`m.scope_id = ${id}`);
   add(filter.agent_turn_id, (id) => sql`m.agent_turn_id = ${id}`);
   add(filter.kind, (kind) => sql`m.kind = ${kind}`);
-  add(filter.card_ids, (ids) => withCard(ids));
+  add(filter.card_ids, (ids) => showedAnyCard(ids));
   add(filter.viewer, ({ agent_id }) => boxShown(agent_id));
   add(filter.viewer?.reach, (reach) => manifestsWithin(reach));
   return join(conditions, ' AND ');

@@ -1,7 +1,15 @@
 /** Use cases of summarization policies; `jobs/triggers.ts` fires them. */
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { actsAs, appendEvent, type Call, change, isAnswerOf, listPage, type Work } from '../../engine/index.js';
+import {
+  appendEvent,
+  type Call,
+  change,
+  checkNamedAgent,
+  equalsAnswer,
+  listPage,
+  type Work,
+} from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, present } from '../../kernel/index.js';
@@ -123,13 +131,13 @@ function samePolicy(
   const what = `summarization policy ${row.policy_id}`;
   if (row.deleted_at !== null) throw new CairnError('ENTITY_GONE', `${what} was deleted; ids are never reused`);
   const shown = toPolicy(row);
-  const isSame = row.sent_hash === sent.sent_hash || isAnswerOf(policyInput, shown, input);
+  const isSame = row.sent_hash === sent.sent_hash || equalsAnswer(policyInput, shown, input);
   if (isSame && row.agent_id === sent.agent_id) return shown;
   throw new CairnError('ENTITY_ALREADY_EXISTS', `${what} already exists with different content: use a new policy_id`);
 }
 
 export async function create(call: Call, input: In<'summarization_policies.create'>): Promise<SummarizationPolicy> {
-  const agent_id = actsAs(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
+  const agent_id = checkNamedAgent(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   const sent_hash = input.policy_id === undefined ? null : sha256(canonical(input as unknown as Json));
   const blank = {
     policy_id: input.policy_id ?? newId(),

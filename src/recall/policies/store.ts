@@ -12,7 +12,7 @@ import {
 } from '../../driver/index.js';
 import { type Reach, within } from '../../engine/sql.js';
 import { toIso } from '../../kernel/index.js';
-import type { TriggerPlace } from '../../memory/sql.js';
+import type { TriggerSource } from '../../memory/sql.js';
 import type { PolicyAction, SummarizationPolicy, Trigger, TriggerType } from '../jobs/model.js';
 import type { FiringPolicy } from './rules.js';
 
@@ -166,7 +166,7 @@ const byPlace: Sql = byDialect({
 /** Policies with these triggers for a place, disabled ones included, ordered by id. */
 export async function policiesFor(
   query: Query,
-  place: TriggerPlace,
+  place: TriggerSource,
   triggers: readonly TriggerType[],
 ): Promise<FiringPolicy[]> {
   const places = [attachedTo.tenant, attachedTo.trajectory(place.trajectory_id)];

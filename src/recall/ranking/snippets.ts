@@ -1,6 +1,6 @@
 /** Snippets: the best matching part of a text, with the words of the question highlighted. */
-import type { GiveWay } from '../../kernel/index.js';
-import { fold, ownCopy, partsOf, stem, WORD, wordsOf } from '../../text/index.js';
+import type { CooperativeYield } from '../../kernel/index.js';
+import { fold, ownCopy, scriptRuns, stem, WORD, wordsOf } from '../../text/index.js';
 
 interface Range {
   start: number;
@@ -47,7 +47,7 @@ function matchesIn(text: string, terms: ReadonlySet<string>): Match[] {
   };
   for (const { 0: run, index } of text.matchAll(WORD)) {
     let at = index;
-    for (const part of partsOf(run)) {
+    for (const part of scriptRuns(run)) {
       if (part.unspaced) lookAtLetters(part.text, at, look);
       else look(part.text, at);
       at += part.text.length;
@@ -111,7 +111,7 @@ function cut(text: string, at: number): number {
 }
 
 /** The matches in the first part that has any. */
-async function firstMatches(text: string, terms: ReadonlySet<string>, giveWay: GiveWay): Promise<Match[]> {
+async function firstMatches(text: string, terms: ReadonlySet<string>, giveWay: CooperativeYield): Promise<Match[]> {
   const end = Math.min(text.length, MAX_SCANNED);
   if (terms.size === 0) return [];
   for (let from = 0; from < end; ) {
@@ -131,7 +131,7 @@ async function firstMatches(text: string, terms: ReadonlySet<string>, giveWay: G
 export async function snippetAmong(
   texts: readonly string[],
   terms: ReadonlySet<string>,
-  giveWay: GiveWay,
+  giveWay: CooperativeYield,
 ): Promise<Snippet> {
   let first: Snippet | undefined;
   for (const text of texts) {
@@ -142,10 +142,13 @@ export async function snippetAmong(
   return first ?? { snippet: '', highlights: [] };
 }
 
-const GO_ON: GiveWay = () => undefined;
+const GO_ON: CooperativeYield = () => undefined;
 
-export const snippetOf = async (text: string, terms: ReadonlySet<string>, giveWay: GiveWay = GO_ON): Promise<Snippet> =>
-  shownAt(text, await firstMatches(text, terms, giveWay));
+export const snippetOf = async (
+  text: string,
+  terms: ReadonlySet<string>,
+  giveWay: CooperativeYield = GO_ON,
+): Promise<Snippet> => shownAt(text, await firstMatches(text, terms, giveWay));
 
 export const beginningOf = (text: string): string => shownAt(text, []).snippet;
 

@@ -1,5 +1,5 @@
 /** The doctor's checks of the search: compares all content with search_docs, and search_docs with the index. */
-import { thoughtOf } from '../../checkpoints/sql.js';
+import { parseThoughtContentId } from '../../checkpoints/sql.js';
 import type { Driver } from '../../driver/index.js';
 import { type Finding, MAX_EXAMPLES } from '../../engine/index.js';
 import { type Drift, type DriftPage, type DriftRequest, STAGES } from './drift.js';
@@ -44,7 +44,7 @@ function describe(drift: Drift): string {
 
 function nameOf({ entity_type, content_id }: { entity_type: string; content_id: string }): string {
   if (entity_type !== 'thought') return `${entity_type} ${content_id}`;
-  const [checkpoint_id, id] = thoughtOf(content_id);
+  const [checkpoint_id, id] = parseThoughtContentId(content_id);
   return `thought ${id} of checkpoint ${checkpoint_id}`;
 }
 

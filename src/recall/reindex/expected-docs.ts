@@ -1,10 +1,10 @@
 /** The search documents that stored content should have, by page; off the event loop, or with cooperative yields. */
 import {
   measureThought,
-  type ThinkingExecution,
-  thoughtContent,
+  parseThoughtContentId,
+  type ThoughtExecution,
+  thoughtContentId,
   thoughtDoc,
-  thoughtOf,
 } from '../../checkpoints/sql.js';
 import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import { indexKey, readMeta } from '../../engine/index.js';
@@ -13,7 +13,7 @@ import { cardDoc, isSearched, measureCard, measurePacket, packetDoc } from '../.
 import type { CardRow } from '../../facts/sql.js';
 import { type Doc, type NewDoc, newDoc } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { givingWay } from '../../kernel/index.js';
+import { cooperativeYield } from '../../kernel/index.js';
 import { measureMemory, measureTurn, memoryDoc, memoryLinks, turnDoc } from '../../memory/index.js';
 import type { NewVersion, TurnMetadata } from '../../memory/sql.js';
 
@@ -81,7 +81,7 @@ const cards: Pager = async (query, { after, limit, now }, index_key) => {
   const links = await memoryLinks(query, note_ids, { now, agent: null });
   const learnedIn = ({ kind, memory_id }: NewVersion) =>
     kind === 'note' ? links(memory_id).source_trajectory_ids : [];
-  const giveWay = givingWay();
+  const giveWay = cooperativeYield();
   const contents: Content[] = [];
   for (const { card, metadata } of present) {
     await giveWay();
@@ -184,7 +184,7 @@ const packets: Pager = async (query, { after, limit }, index_key) => {
             ELSE p.envelope END AS envelope
         FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.seq > ${Number(after)} ORDER BY p.seq LIMIT ${limit}`,
   );
-  const giveWay = givingWay();
+  const giveWay = cooperativeYield();
   const contents: Content[] = [];
   for (const row of rows) {
     if (row.envelope === null) continue;
@@ -198,7 +198,7 @@ const packets: Pager = async (query, { after, limit }, index_key) => {
   return { contents, next: rows.length < limit ? null : String(rows.at(-1)!.seq) };
 };
 
-interface StoredThought extends ThinkingExecution {
+interface StoredThought extends ThoughtExecution {
   readonly checkpoint_id: string;
   readonly id: string;
   readonly removed: number;
@@ -206,14 +206,14 @@ interface StoredThought extends ThinkingExecution {
 }
 
 const thoughts: Pager = async (query, { after, limit }, index_key) => {
-  const [checkpoint_id, id] = thoughtOf(after);
+  const [checkpoint_id, id] = parseThoughtContentId(after);
   const rows = await query.all<StoredThought>(
     sql`SELECT t.checkpoint_id, t.id, t.removed, t.body, x.execution_id, x.agent_id, x.trajectory_id
         FROM thoughts t JOIN executions x ON x.tenant_id = t.tenant_id AND x.execution_id = t.execution_id
         WHERE t.tenant_id = ${TENANT} AND (t.checkpoint_id, t.id) > (${checkpoint_id}, ${id})
         ORDER BY t.checkpoint_id, t.id LIMIT ${limit}`,
   );
-  const giveWay = givingWay();
+  const giveWay = cooperativeYield();
   const contents: Content[] = [];
   for (const row of rows) {
     if (row.removed === 0) continue;
@@ -222,7 +222,7 @@ const thoughts: Pager = async (query, { after, limit }, index_key) => {
     contents.push({ content_id: doc.content_id, doc });
   }
   const last = rows.at(-1);
-  return { contents, next: rows.length < limit ? null : thoughtContent(last!.checkpoint_id, last!.id) };
+  return { contents, next: rows.length < limit ? null : thoughtContentId(last!.checkpoint_id, last!.id) };
 };
 
 const pagers: Record<Source, Pager> = { cards, packets, thoughts };

@@ -1,5 +1,5 @@
 /** Which contents still exist, according to their own tables. */
-import { thoughtOf } from '../../checkpoints/sql.js';
+import { parseThoughtContentId } from '../../checkpoints/sql.js';
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import { executionHolder } from '../../engine/sql.js';
 import { contentKey, sourceOf } from '../search/contents.js';
@@ -63,7 +63,7 @@ export async function presentAmong(
     }
   }
   for (const content_id of from('thought')) {
-    const [checkpoint_id, id] = thoughtOf(content_id);
+    const [checkpoint_id, id] = parseThoughtContentId(content_id);
     const row = await query.get<{ execution_id: string }>(
       sql`SELECT t.execution_id FROM thoughts t
           WHERE t.tenant_id = ${TENANT} AND t.checkpoint_id = ${checkpoint_id} AND t.id = ${id} AND t.removed > 0 ${locked}`,

@@ -2,7 +2,7 @@
  * Reindexing: makes search documents match their content, in small batches beside live traffic. Correct documents are
  * only read. Progress is stored, so that another process or the next start continues from there.
  */
-import { atLength, type Driver, type Tx } from '../../driver/index.js';
+import { type Driver, longQuery, type Tx } from '../../driver/index.js';
 import { hasTenant, listTenants, nextBatch } from '../../engine/index.js';
 import { ANALYSIS_VERSION } from '../../index/sql.js';
 import { newId } from '../../kernel/contract.js';
@@ -58,7 +58,7 @@ export async function* reindex(
 ): AsyncGenerator<Reindexing, void, undefined> {
   const tenants = await tenantsOf(driver, only);
   let total = 0;
-  for (const tenant of tenants) total += await store.countContents(atLength(driver, tenant));
+  for (const tenant of tenants) total += await store.countContents(longQuery(driver, tenant));
   const run = await Run.start(driver, only ?? null, tenants);
   let done = 0;
   let isFirst = true;
@@ -152,7 +152,7 @@ class Run {
 
   async correctCount(tenant: string): Promise<void> {
     for (let attempt = 1; attempt <= COUNT_ATTEMPTS; attempt++) {
-      const counted = await store.countDocs(atLength(this.#driver, tenant));
+      const counted = await store.countDocs(longQuery(this.#driver, tenant));
       if (counted.docs === counted.stored) return;
       if (await this.#write(tenant, (tx) => store.correctCount(tx, counted))) return;
     }

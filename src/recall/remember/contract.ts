@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { makes, operation, readsAnything, ttl, where } from '../../engine/contract.js';
 import { instant, jsonObject, text, uuid } from '../../kernel/contract.js';
 import { turnRole } from '../../memory/contract.js';
-import { excerpt, foundEntity, MAX_QUERY, searchInput, wantedType } from '../search/model.js';
+import { excerpt, foundEntity, MAX_QUERY, searchedTypeInAnyCase, searchInput } from '../search/model.js';
 import { passagesAsText } from './passages.js';
 
 const rememberInput = z.strictObject({
@@ -41,7 +41,12 @@ const remembered = z
 const recallInput = z.strictObject({
   ...searchInput,
   query: text(MAX_QUERY, 1).describe('What you want to know, in plain words'),
-  entity_types: z.array(wantedType).min(1).max(6).optional().describe('Default: Turn, Artifact, Note and Card'),
+  entity_types: z
+    .array(searchedTypeInAnyCase)
+    .min(1)
+    .max(6)
+    .optional()
+    .describe('Default: Turn, Artifact, Note and Card'),
   max_tokens: z.int().min(1).max(1_000_000).optional().describe('Upper limit of all texts together'),
 });
 

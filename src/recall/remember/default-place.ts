@@ -61,7 +61,7 @@ export function defaultScope(call: Call, trajectory_id: string): Promise<string>
 }
 
 /** Refuses the default place to an agent that may write only in places of its own, as any scope of others is refused. */
-export function refuseCommonGround({ acting }: Call, memory_type: 'Turn' | 'Card'): void {
+export function refuseDefaultPlace({ acting }: Call, memory_type: 'Turn' | 'Card'): void {
   const scope = acting && extentOf(acting.memory_access, memory_type, 'write');
   if (scope === undefined || scope === 'all') return;
   throw new CairnError(

@@ -6,8 +6,8 @@ import { invalid } from '../../kernel/index.js';
 import { accessCounts, add as addTurn, notesService as notes } from '../../memory/index.js';
 import { findScope } from '../../memory/sql.js';
 import { countTokens, loadTokenizer, parseDate } from '../../text/index.js';
-import { describeHit, find } from '../search/service.js';
-import { defaultScope, defaultTrajectory, refuseCommonGround } from './default-place.js';
+import { describeHit, searchHits } from '../search/service.js';
+import { defaultScope, defaultTrajectory, refuseDefaultPlace } from './default-place.js';
 
 const FACT = 'Fact';
 const TITLE_LENGTH = 80;
@@ -79,7 +79,7 @@ async function rememberTurn(
   input: In<'memory.remember'>,
   metadata: JsonObject,
 ): Promise<Out<'memory.remember'>> {
-  if (input.scope_id === undefined && input.trajectory_id === undefined) refuseCommonGround(call, 'Turn');
+  if (input.scope_id === undefined && input.trajectory_id === undefined) refuseDefaultPlace(call, 'Turn');
   const scope_id = input.scope_id ?? (await defaultScope(call, input.trajectory_id ?? (await defaultTrajectory(call))));
   const scope = await findScope(call.driver.at(call.tenant), scope_id);
   if (scope && input.trajectory_id !== undefined && scope.trajectory_id !== input.trajectory_id)
@@ -93,7 +93,7 @@ async function rememberTurn(
 export async function recall(call: Call, input: In<'memory.recall'>): Promise<Out<'memory.recall'>> {
   const { max_tokens = Number.POSITIVE_INFINITY, entity_types = ['Turn', 'Artifact', 'Note', 'Card'], ...rest } = input;
   void loadTokenizer();
-  const found = await find(call, { ...rest, entity_types }, 'text', true);
+  const found = await searchHits(call, { ...rest, entity_types }, 'text', true);
   const passages: Out<'memory.recall'>['passages'] = [];
   let total = 0;
   for (const hit of found.hits) {

@@ -1,6 +1,6 @@
 /** The first stage of a search: candidate documents, by how many and how rare terms of the question they have. */
 import { type Range, TermBits } from '../../index/sql.js';
-import { givingWay } from '../../kernel/index.js';
+import { cooperativeYield } from '../../kernel/index.js';
 import type { SearchedIndex } from './searched-index.js';
 
 /** Document frequencies are counted up to here: a more common term weighs next to nothing. */
@@ -210,7 +210,7 @@ function postingList(index: SearchedIndex, code: string, range: Range, first: re
 /** The documents that no earlier window had, with their bits; rarer terms are read first. */
 async function readWindow(lists: readonly PostingList[], earlier: readonly TermBits[]): Promise<TermBits> {
   let found = TermBits.NONE;
-  const giveWay = givingWay();
+  const giveWay = cooperativeYield();
   let room = MAX_POSTINGS;
   for (const [bit, list] of lists.entries()) {
     if (room <= 0) break;

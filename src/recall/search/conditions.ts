@@ -4,7 +4,7 @@ import type { CardReach } from '../../engine/index.js';
 import type { Reach } from '../../engine/sql.js';
 import { visibleBox } from '../../facts/sql.js';
 import { toMs } from '../../kernel/index.js';
-import { artifactsWithin, isMine, type MemoryColumns, notesWithin } from '../../memory/sql.js';
+import { artifactsWithin, type MemoryColumns, notesWithin, ownsOrWorksIn } from '../../memory/sql.js';
 import type { Comparison, Filter } from './model.js';
 
 /** The reach of an agent, by type of entity; absent if unlimited. */
@@ -45,7 +45,7 @@ export const isReadable = (now: number): Sql =>
 function inReach(reach: Reach): Sql {
   if (reach.extent === 'none') return NEVER;
   if (reach.extent === 'own') return sql`d.agent_id = ${reach.agent_id}`;
-  return sql`(d.agent_id = ${reach.agent_id} OR ${isMine(reach, sql`d.trajectory_id`)})`;
+  return sql`(d.agent_id = ${reach.agent_id} OR ${ownsOrWorksIn(reach, sql`d.trajectory_id`)})`;
 }
 
 /** Its author, or the owner of its scope. */

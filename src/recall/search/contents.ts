@@ -1,10 +1,10 @@
 /** The texts of search results, read from their cards, packets and thoughts. */
-import { thoughtOf } from '../../checkpoints/sql.js';
+import { parseThoughtContentId } from '../../checkpoints/sql.js';
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { Packet } from '../../facts/contract.js';
 import { callsAsText, resultsAsText, textOf } from '../../index/sql.js';
 import type { Json } from '../../kernel/contract.js';
-import { asList, givingWay } from '../../kernel/index.js';
+import { asList, cooperativeYield } from '../../kernel/index.js';
 
 interface ContentRef {
   readonly entity_type: string;
@@ -57,7 +57,7 @@ export async function textsOf(query: Query, contents: readonly ContentRef[]): Pr
 /** By contentKey, without erased contents. */
 export async function contentTexts(query: Query, contents: readonly ContentRef[]): Promise<Map<string, ContentText>> {
   const texts = new Map<string, ContentText>();
-  const giveWay = givingWay();
+  const giveWay = cooperativeYield();
   const from = (source: string) =>
     contents.filter(({ entity_type }) => sourceOf(entity_type) === source).map(({ content_id }) => content_id);
   for (const row of await readCardTexts(query, from('card'))) {
@@ -77,7 +77,7 @@ export async function contentTexts(query: Query, contents: readonly ContentRef[]
     }
   }
   for (const content_id of from('thought')) {
-    const [checkpoint_id, id] = thoughtOf(content_id);
+    const [checkpoint_id, id] = parseThoughtContentId(content_id);
     const row = await query.get<{ body: string }>(
       sql`SELECT body FROM thoughts WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}
             AND id = ${id} AND removed > 0`,

@@ -1,7 +1,7 @@
 /** Search operations: over everything, or over artifacts or notes alone. */
 import { z } from 'zod';
 import { operation, reads, readsAnything } from '../../engine/contract.js';
-import { searchInput, searchInputOf, searchOutput, wantedType } from './model.js';
+import { searchedTypeInAnyCase, searchInput, searchInputOf, searchOutput } from './model.js';
 
 export const search = {
   query: operation({
@@ -9,7 +9,7 @@ export const search = {
     path: '/api/v1/search',
     input: z.strictObject({
       ...searchInput,
-      entity_types: z.array(wantedType).min(1).max(6).optional().describe('Default: all'),
+      entity_types: z.array(searchedTypeInAnyCase).min(1).max(6).optional().describe('Default: all'),
     }),
     output: searchOutput,
     access: 'read',

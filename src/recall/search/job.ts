@@ -1,7 +1,7 @@
 /** A search from question to hits. It may run in a thread (`driver.away`), so it takes and returns plain values. */
 import { type Query, queryBy } from '../../driver/index.js';
-import { extentOf, type Features, frequencies, frequencyIn, marksAhead, termCode } from '../../index/sql.js';
-import { givingWay } from '../../kernel/index.js';
+import { extentOf, type Features, frequencies, frequencyIn, readMarksAhead, termCode } from '../../index/sql.js';
+import { cooperativeYield } from '../../kernel/index.js';
 import { type Question, readQuestion } from '../ranking/question.js';
 import { type Candidate, rank } from '../ranking/ranking.js';
 import { type Snippet, snippetAmong } from '../ranking/snippets.js';
@@ -66,7 +66,7 @@ const CANDIDATES_PER_YIELD = 64;
 
 /** A query that yields after each read: processing the rows takes a while, and several reads may return at once. */
 function yieldingQuery(query: Query): Query {
-  const giveWay = givingWay();
+  const giveWay = cooperativeYield();
   return queryBy(query.tenant, async (one) => {
     const rows = await query.all(one);
     await giveWay();
@@ -80,7 +80,7 @@ export async function run(reader: Query, input: unknown): Promise<SearchAnswer> 
   const { after } = given;
   const [extent, marks] = await Promise.all([
     extentOf(query),
-    mayBeSmall(given) ? marksAhead(query, given) : undefined,
+    mayBeSmall(given) ? readMarksAhead(query, given) : undefined,
   ]);
   const scopes = scope_id === undefined ? undefined : await scopeRanges(query, scope_id);
   const request: SearchRequest = { ...given, scopes };
@@ -182,7 +182,7 @@ async function candidatesOf(
   const related = question.related.map((terms) => terms.map((term) => termCode(request.index_key, term)));
   const relatedTf = (one: Features) =>
     hasRelated ? related.map((others) => others.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
-  const giveWay = givingWay();
+  const giveWay = cooperativeYield();
   const candidates: Candidate[] = [];
   for (const some of [found, around, contextOnly]) {
     for (const one of some) {
@@ -239,7 +239,7 @@ async function hitsOf(
     relatedTo(query, request, docs.concat(docsOf(page.flatMap(repeatsWithEdges)))),
   ]);
   const byNumber = new Map(rows.map((row) => [row.doc_no, row]));
-  const giveWay = givingWay();
+  const giveWay = cooperativeYield();
   const hits: SearchHit[] = [];
   for (const why of page) {
     const doc = byNumber.get(why.doc_no);

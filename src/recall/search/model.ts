@@ -8,7 +8,7 @@ import { abstractionLevel, trajectoryStatus } from '../../memory/contract.js';
 
 const searchedType = z.enum(SEARCHED_TYPES);
 /** Accepted in any case. */
-export const wantedType = inAnyCase(SEARCHED_TYPES);
+export const searchedTypeInAnyCase = inAnyCase(SEARCHED_TYPES);
 
 const memoryCategory = z.enum(MEMORY_CATEGORIES);
 

@@ -1,7 +1,7 @@
 /** Scopes and their turns: a restored scope also shows turns of the scope that it was restored from. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import { findBox, segmentsOf } from '../../facts/sql.js';
-import { findScope, placesOfTurn } from '../../memory/sql.js';
+import { findScope, scopesOfTurn } from '../../memory/sql.js';
 import type { ScopeRange } from './conditions.js';
 import type { DocRow } from './rows.js';
 
@@ -35,7 +35,7 @@ export async function inOpenScopes(query: Query, rows: readonly DocRow[]): Promi
   const isClosed = new Set(closed.map(({ scope_id }) => scope_id));
   const shown: DocRow[] = [];
   for (const row of rows) {
-    const [place] = isTurn(row) && isClosed.has(row.scope_id!) ? await placesOfTurn(query, row.entity_id) : [];
+    const [place] = isTurn(row) && isClosed.has(row.scope_id!) ? await scopesOfTurn(query, row.entity_id) : [];
     shown.push(place ? { ...row, scope_id: place.scope_id, position: place.position } : row);
   }
   return shown;

@@ -1,5 +1,5 @@
 /** Use cases of searching. job.ts does the work, off the event loop. */
-import { thoughtOf } from '../../checkpoints/sql.js';
+import { parseThoughtContentId } from '../../checkpoints/sql.js';
 import type { In } from '../../engine/contract.js';
 import { type Call, indexKey } from '../../engine/index.js';
 import { cardReachOf, reachOf } from '../../identity/index.js';
@@ -36,7 +36,7 @@ function viewerOf(call: Call): Viewer | null {
 type HitPage = Pick<SearchOutput, 'next_cursor' | 'total'> & { readonly hits: readonly SearchHit[] };
 
 /** Searches as the caller: entities that it may not see are neither found nor counted. */
-export async function find(
+export async function searchHits(
   call: Call,
   input: In<'search.query'>,
   detail: HitDetail,
@@ -114,7 +114,7 @@ function positionOf(call: Call, filters: Json, cursor: string): PagePosition {
 export const describeHit = ({ doc, why, related }: SearchHit) => ({
   entity_type: shownType(doc.entity_type),
   id: doc.entity_id,
-  checkpoint_id: doc.entity_type === 'thought' ? thoughtOf(doc.content_id)[0] : null,
+  checkpoint_id: doc.entity_type === 'thought' ? parseThoughtContentId(doc.content_id)[0] : null,
   name: doc.name,
   score: why.score,
   matched: [...why.matched],
@@ -136,7 +136,7 @@ export const describeHit = ({ doc, why, related }: SearchHit) => ({
 });
 
 export async function query(call: Call, input: In<'search.query'>): Promise<SearchOutput> {
-  const { hits, next_cursor, total } = await find(call, input, 'snippet');
+  const { hits, next_cursor, total } = await searchHits(call, input, 'snippet');
   const results = hits.map((hit) => ({ ...describeHit(hit), snippet: hit.snippet, highlights: hit.highlights }));
   return { results, next_cursor, total };
 }
@@ -150,4 +150,4 @@ export type EntitySearch = Omit<In<'search.query'>, 'cursor' | 'limit'> & { read
 
 /** The best hits without snippets, for use cases that read the contents themselves. */
 export const findEntities = async (call: Call, search: EntitySearch): Promise<readonly SearchHit[]> =>
-  (await find(call, search, 'nothing')).hits;
+  (await searchHits(call, search, 'nothing')).hits;

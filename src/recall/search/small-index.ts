@@ -1,13 +1,13 @@
 /** The in-memory index of a tenant with few documents. The rows of results are read from the database. */
 import { type Query, sql } from '../../driver/index.js';
 import {
+  type CachedDoc,
+  type CacheKey,
+  type CacheMarks,
+  cachedDocs,
   type Extent,
-  type Kept,
-  type KeptDoc,
-  type KeptTenant,
-  keptDocs,
-  type Marks,
   type Range,
+  type TenantCache,
 } from '../../index/sql.js';
 import type { DocQuery } from './conditions.js';
 import { gapsAround, matchingAmong, neighboursOf, type TurnPosition } from './matching-docs.js';
@@ -20,24 +20,24 @@ export const mayBeSmall = ({ viewer, filters }: DocQuery): boolean => viewer ===
 export async function smallIndex(
   query: Query,
   request: DocQuery,
-  owner: Omit<KeptTenant, 'tenant'>,
+  owner: Omit<CacheKey, 'tenant'>,
   extent: Extent,
-  marks: Marks | undefined,
+  marks: CacheMarks | undefined,
 ): Promise<SearchedIndex | undefined> {
   if (!mayBeSmall(request)) return undefined;
-  const kept = await keptDocs(query, { ...owner, tenant: request.tenant }, extent, marks);
+  const kept = await cachedDocs(query, { ...owner, tenant: request.tenant }, extent, marks);
   return kept && indexOn(query, request, kept);
 }
 
 const NONE: readonly number[] = [];
 
-function indexOn(query: Query, request: DocQuery, kept: Kept): SearchedIndex {
+function indexOn(query: Query, request: DocQuery, kept: TenantCache): SearchedIndex {
   // The database decides what belongs to a trajectory or scope, which also depends on edges and boxes.
   const isAnywhere = request.trajectory_id === undefined && request.scopes === undefined;
   const readableAmong = readableDocs(query, request);
   const of = (code: string) => kept.byTerm.get(code) ?? NONE;
-  const docsOf = (doc_nos: readonly number[]): KeptDoc[] => {
-    const docs: KeptDoc[] = [];
+  const docsOf = (doc_nos: readonly number[]): CachedDoc[] => {
+    const docs: CachedDoc[] = [];
     for (const doc_no of doc_nos) {
       const doc = kept.byNumber.get(doc_no);
       if (doc) docs.push(doc);
@@ -77,17 +77,17 @@ function newestWithin(list: readonly number[], { from, to }: Range, limit: numbe
   return newest;
 }
 
-const hasType = ({ entity_types }: DocQuery, { entity_type }: KeptDoc): boolean =>
+const hasType = ({ entity_types }: DocQuery, { entity_type }: CachedDoc): boolean =>
   entity_types === undefined || entity_types.includes(entity_type);
 
 /**
  * The documents that have not expired and whose holder has not ended; of an ended holder the database knows whether
  * they still show. Each holder is looked up once per search: turns around a turn mostly have the same.
  */
-function readableDocs(query: Query, { tenant, now }: DocQuery): (docs: readonly KeptDoc[]) => Promise<number[]> {
+function readableDocs(query: Query, { tenant, now }: DocQuery): (docs: readonly CachedDoc[]) => Promise<number[]> {
   const known = new Map<string, boolean>();
-  const isEnded = ({ held_by }: KeptDoc) => held_by !== null && known.get(held_by)!;
-  const lookUp = async (docs: readonly KeptDoc[]): Promise<void> => {
+  const isEnded = ({ held_by }: CachedDoc) => held_by !== null && known.get(held_by)!;
+  const lookUp = async (docs: readonly CachedDoc[]): Promise<void> => {
     const holders = new Set<string>();
     for (const { held_by } of docs) if (held_by !== null && !known.has(held_by)) holders.add(held_by);
     if (holders.size === 0) return;
@@ -108,7 +108,7 @@ function readableDocs(query: Query, { tenant, now }: DocQuery): (docs: readonly 
 }
 
 /** The turns around the given ones, without these. */
-function docsAround(kept: Kept, found: readonly TurnPosition[]): KeptDoc[] {
+function docsAround(kept: TenantCache, found: readonly TurnPosition[]): CachedDoc[] {
   const scopes = new Map<string, number[]>();
   for (const { scope_id, position } of found) {
     if (scope_id === null || position === null) continue;
@@ -116,7 +116,7 @@ function docsAround(kept: Kept, found: readonly TurnPosition[]): KeptDoc[] {
     if (list) list.push(position);
     else scopes.set(scope_id, [position]);
   }
-  const docs: KeptDoc[] = [];
+  const docs: CachedDoc[] = [];
   for (const [scope_id, positions] of scopes) {
     const scope = kept.byScope.get(scope_id)!;
     for (const [from, to] of gapsAround(positions.sort((a, b) => a - b)))

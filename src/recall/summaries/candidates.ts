@@ -1,5 +1,5 @@
 /** The candidate sentences of a summary, each with its own weight. */
-import type { GiveWay } from '../../kernel/index.js';
+import type { CooperativeYield } from '../../kernel/index.js';
 import { unitsOf } from '../../text/index.js';
 import { type Statement, statementOf } from '../extraction/english/statements.js';
 import { roleOf, type SourceRole, type TextSource } from './sources.js';
@@ -47,7 +47,7 @@ interface Sentence extends CandidatePart {
   readonly weight: number;
 }
 
-export async function candidatesOf(sources: readonly TextSource[], give_way: GiveWay): Promise<Candidate[]> {
+export async function candidatesOf(sources: readonly TextSource[], give_way: CooperativeYield): Promise<Candidate[]> {
   const perSource = Math.max(MIN_READ_PER_SOURCE, Math.floor(MAX_READ / Math.max(1, sources.length)));
   const all: Candidate[] = [];
   let order = 0;

@@ -5,8 +5,8 @@ import type { Call } from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError, notFound, toIso } from '../../kernel/index.js';
-import { erased, linksOf } from '../../memory/index.js';
-import { type EntityRef, findMemory, lives, scopesReached, type VersionRow } from '../../memory/sql.js';
+import { contentErased, linksOf } from '../../memory/index.js';
+import { type EntityRef, findMemory, isVersionLive, scopesReached, type VersionRow } from '../../memory/sql.js';
 import { currentMemories } from '../extraction/fact-keys.js';
 import { isReached } from '../extraction/known-facts.js';
 import type { Expanded } from '../jobs/model.js';
@@ -66,7 +66,7 @@ function expand(call: Call, kind: VersionRow['kind'], memory_id: string, left: b
   return call.driver.snapshot(call.tenant, async (query) => {
     const row = await findMemory(query, memory_id);
     if (row?.kind !== kind) throw notFound(call, kind, memory_id);
-    if (!lives(row, call.driver.now())) throw erased(kind, memory_id);
+    if (!isVersionLive(row, call.driver.now())) throw contentErased(kind, memory_id);
     const refs = await refsOf(query, row);
     const turns = refs.filter(({ entity_type }) => entity_type === 'Turn');
     const memories = refs.filter(({ entity_type }) => entity_type === 'Artifact' || entity_type === 'Note');

@@ -1,5 +1,5 @@
 /** An extractive summary: the most informative sentences, none twice, in order, within a token budget. */
-import type { GiveWay, TokenCounter } from '../../kernel/index.js';
+import type { CooperativeYield, TokenCounter } from '../../kernel/index.js';
 import { agree, overlap } from '../extraction/english/statements.js';
 import { type Candidate, type CandidatePart, candidatesOf } from './candidates.js';
 import { type SentenceGraph, sentenceGraph } from './sentence-graph.js';
@@ -9,7 +9,7 @@ import { type SummaryWriter, summaryWriter } from './summary-text.js';
 interface SummarySettings {
   readonly max_tokens: number;
   readonly count: TokenCounter;
-  readonly give_way: GiveWay;
+  readonly give_way: CooperativeYield;
 }
 
 interface ExtractiveSummary {
@@ -67,7 +67,7 @@ interface Pool {
   readonly rest: readonly Ranked[];
 }
 
-async function rankedPool(all: readonly Candidate[], give_way: GiveWay): Promise<Pool> {
+async function rankedPool(all: readonly Candidate[], give_way: CooperativeYield): Promise<Pool> {
   const weights = await stemWeights(all, give_way);
   const centre = new Map<string, number>();
   for (const { statement } of all) {
@@ -94,7 +94,7 @@ async function rankedPool(all: readonly Candidate[], give_way: GiveWay): Promise
 }
 
 /** Inverse document frequency of each stem. */
-async function stemWeights(all: readonly Candidate[], give_way: GiveWay): Promise<Map<string, number>> {
+async function stemWeights(all: readonly Candidate[], give_way: CooperativeYield): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const { statement } of all) {
     await give_way();

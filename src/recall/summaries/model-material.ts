@@ -1,6 +1,6 @@
 /** Sources as model input: each in an element with a short id to cite, marked as material and not as instructions. */
 import { parseDate } from '../../text/index.js';
-import { defused } from '../windows/contained.js';
+import { escapeTemplateTokens } from '../windows/escaping.js';
 import { roleOf, type TextSource } from './sources.js';
 
 export interface MarkedSource {
@@ -22,7 +22,7 @@ function rendered(mark: string, source: TextSource): string {
   ].filter(([, value]) => value !== '');
   const head = attributes.map(([name, value]) => `${name}="${value!.replace(/["<>\n\r]/g, ' ')}"`).join(' ');
   // A text must not close its own element and continue as an instruction.
-  const text = defused(source.text).replace(/<(?=\/?source\b)/gi, '‹');
+  const text = escapeTemplateTokens(source.text).replace(/<(?=\/?source\b)/gi, '‹');
   return `<source ${head}>\n${text}\n</source>`;
 }
 

@@ -1,5 +1,5 @@
 /** Summarises with a model endpoint. */
-import { givingWay } from '../../kernel/index.js';
+import { cooperativeYield } from '../../kernel/index.js';
 import { ModelEndpoint, type ModelSettings, modelFailure } from '../../providers/index.js';
 import { countTokens, unitsOf } from '../../text/index.js';
 import { extractiveSummary } from './extractive-summary.js';
@@ -38,7 +38,11 @@ async function materialOf({ sources }: SummaryRequest, max_tokens: number, signa
     .map(({ text }) => text)
     .join('\n');
   if ((await countTokens(all)) <= max_tokens) return all;
-  const { text } = await extractiveSummary(sources, { max_tokens, count: countTokens, give_way: givingWay(signal) });
+  const { text } = await extractiveSummary(sources, {
+    max_tokens,
+    count: countTokens,
+    give_way: cooperativeYield(signal),
+  });
   return `<source>\n${text}\n</source>`;
 }
 

@@ -1,5 +1,5 @@
 /** Summarises without a model. */
-import { givingWay } from '../../kernel/index.js';
+import { cooperativeYield } from '../../kernel/index.js';
 import { offlineCost } from '../../providers/index.js';
 import { countTokens } from '../../text/index.js';
 import { extractiveSummary } from './extractive-summary.js';
@@ -11,7 +11,7 @@ export const offlineSummarizer: Summarizer = {
   async summarize(request, { signal } = {}) {
     const started = performance.now();
     signal?.throwIfAborted();
-    const give_way = givingWay(signal);
+    const give_way = cooperativeYield(signal);
     const { sources, max_tokens } = request;
     const { text, source_ids } =
       request.level === 'L2'

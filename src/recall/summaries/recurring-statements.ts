@@ -1,5 +1,5 @@
 /** Statements that recur in two or more trajectories, and that none denies. */
-import type { GiveWay } from '../../kernel/index.js';
+import type { CooperativeYield } from '../../kernel/index.js';
 import { unitsOf } from '../../text/index.js';
 import { normalizedStatement, withoutNegation } from '../extraction/english/normalized-statement.js';
 import { statementOf } from '../extraction/english/statements.js';
@@ -31,7 +31,7 @@ interface Group {
 
 export async function recurringStatements(
   sources: readonly TextSource[],
-  { give_way }: { readonly give_way: GiveWay },
+  { give_way }: { readonly give_way: CooperativeYield },
 ): Promise<RecurringStatement[]> {
   const groups = new Map<string, Group>();
   const variantsByWords = new Map<string, Set<string>>();
@@ -60,7 +60,7 @@ export async function recurringStatements(
 
 async function* statementsOf(
   sources: readonly TextSource[],
-  give_way: GiveWay,
+  give_way: CooperativeYield,
 ): AsyncGenerator<[statement: string, Occurrence]> {
   for (const { id: source_id, text: whole, trajectory_id } of sources) {
     if (!trajectory_id) continue;

@@ -1,5 +1,5 @@
 /** Similarity of sentences, and how central each is (LexRank). */
-import type { GiveWay } from '../../kernel/index.js';
+import type { CooperativeYield } from '../../kernel/index.js';
 
 const ROUNDS = 15;
 const DAMPING = 0.85;
@@ -10,7 +10,7 @@ export interface SentenceGraph {
   /** The similarity of one sentence to each, from 0 to 1; 0 to itself. */
   similarities(at: number): Float64Array;
   /** The centrality of each, the highest 1: sentences count by the sentences like them, as pages do by links. */
-  centralities(give_way: GiveWay): Promise<Float64Array>;
+  centralities(give_way: CooperativeYield): Promise<Float64Array>;
 }
 
 /** Sentences are sets of weighted stems. Similarity is the cosine, computed through posting lists of stems. */
@@ -42,7 +42,7 @@ export function sentenceGraph(
     return row;
   }
 
-  async function centralities(give_way: GiveWay): Promise<Float64Array> {
+  async function centralities(give_way: CooperativeYield): Promise<Float64Array> {
     const rows: Links[] = [];
     for (let at = 0; at < sentences.length; at++) {
       await give_way();

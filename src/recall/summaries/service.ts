@@ -11,7 +11,7 @@ import {
   synthesizedEdges,
   type TrajectoryRow,
 } from '../../memory/index.js';
-import { type EntityRef, findScope, lockScope, noteCovered, type ScopeRow } from '../../memory/sql.js';
+import { type EntityRef, findScope, lockScope, type ScopeRow, updateCoverage } from '../../memory/sql.js';
 import {
   createPersistent,
   howMade,
@@ -155,7 +155,7 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
       }
       const empty = summary.text === '';
       if (empty && manual) return nothingMade(NOTHING_FITS, cost);
-      await noteCovered(work.tx, { ...locked, summarized_turns: to });
+      await updateCoverage(work.tx, { ...locked, summarized_turns: to });
       if (empty) return { ...nothingMade(NOTHING_FITS, cost), sources: draft.refs };
       return writeSummary({ ...work, call }, task, draft, { trajectory_id, scope_id });
     },

@@ -3,10 +3,10 @@ import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 import { type CardRow, entriesAfter, findBox, findCards, segmentsOf } from '../../facts/sql.js';
 import type { Turn } from '../../memory/contract.js';
 import {
-  livesAt,
-  placesOfTurn,
+  liveAt,
   type ScopeRow,
-  type TriggerPlace,
+  scopesOfTurn,
+  type TriggerSource,
   toTurn,
   VERSION_COLUMNS,
   VERSIONS,
@@ -51,7 +51,7 @@ export async function readableTurns(query: Query, turn_ids: readonly string[], n
   const placeOf = new Map(places.map((place) => [place.card_id, place]));
   const turns: Turn[] = [];
   for (const id of there) {
-    const place = placeOf.get(id) ?? (await placesOfTurn(query, id))[0];
+    const place = placeOf.get(id) ?? (await scopesOfTurn(query, id))[0];
     if (place) turns.push(toTurn(place.scope_id, place.position, cards.get(id)!));
   }
   return turns;
@@ -66,7 +66,7 @@ const isReadable = (card: CardRow | undefined, now: number): boolean =>
 /** L0 artifacts of a scope, or of a trajectory outside any scope, that are in no summary yet, oldest first. */
 export function unsummarizedArtifacts(
   query: Query,
-  { scope_id, trajectory_id }: TriggerPlace,
+  { scope_id, trajectory_id }: TriggerSource,
   now: number,
   limit: number,
 ): Promise<VersionRow[]> {
@@ -75,7 +75,7 @@ export function unsummarizedArtifacts(
   return query.all(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
         WHERE v.tenant_id = ${TENANT} AND ${there} AND v.kind = 'artifact' AND v.abstraction_level = 'L0'
-          AND v.superseded_at IS NULL AND v.summarized_by IS NULL AND ${livesAt(now)}
+          AND v.superseded_at IS NULL AND v.summarized_by IS NULL AND ${liveAt(now)}
         ORDER BY v.memory_id LIMIT ${limit}`,
   );
 }
@@ -85,7 +85,7 @@ export async function unusedSummaries(query: Query, within: string, now: number,
   const rows = await query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
         WHERE v.tenant_id = ${TENANT} AND v.kind = 'artifact' AND v.abstraction_level = 'L1'
-          AND v.superseded_at IS NULL AND v.summarized_by IS NULL AND ${livesAt(now)}${versionsIn(within)}
+          AND v.superseded_at IS NULL AND v.summarized_by IS NULL AND ${liveAt(now)}${versionsIn(within)}
         ORDER BY v.memory_id DESC LIMIT ${limit}`,
   );
   return rows.reverse();

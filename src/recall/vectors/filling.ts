@@ -3,22 +3,22 @@
  * is stored and survives a crash; a lease lets one server at a time work on a tenant.
  */
 import { createHmac, randomUUID } from 'node:crypto';
-import { atLength, type Driver } from '../../driver/index.js';
+import { type Driver, longQuery } from '../../driver/index.js';
 import { listTenants, type Runtime, type StoreMeta } from '../../engine/index.js';
 import {
-  countLacking,
+  claimVectorMaking,
+  countUnembedded,
   docsToRetry,
   type Embedding,
   knownVectors,
-  type Lacking,
-  lackingDocs,
-  leaveVectors,
   type MadeVector,
   noteVectorProgress,
   type Outcome,
   readProgress,
+  releaseVectorMaking,
   storeOutcomes,
-  takeVectors,
+  type UnembeddedDoc,
+  unembeddedDocs,
   type VectorIndexing,
 } from '../../index/index.js';
 import { bitsAsDigits, bitsToText, extentOf, signBits, vectorFromText, vectorToText } from '../../index/sql.js';
@@ -130,7 +130,7 @@ export class VectorFilling {
 
   async #fill(tenant: string): Promise<void> {
     const { name: model } = this.#embedding.embedder;
-    const query = atLength(this.#driver, tenant);
+    const query = longQuery(this.#driver, tenant);
     const { last, docs, generation } = await extentOf(query);
     const settled = this.#settled(tenant, last);
     const stored = await readProgress(query, model);
@@ -154,7 +154,7 @@ export class VectorFilling {
       if (dimensions !== undefined) this.#indexing.keep({ tenant, model, dimensions }, docs);
     } finally {
       if (work.held)
-        await this.#driver.write(tenant, (tx) => leaveVectors(tx, model, this.#holder)).catch(() => undefined);
+        await this.#driver.write(tenant, (tx) => releaseVectorMaking(tx, model, this.#holder)).catch(() => undefined);
     }
   }
 
@@ -172,10 +172,10 @@ export class VectorFilling {
   /** False if another server has the lease, the filling stops, or nothing could be stored. */
   async #fillWindow(tenant: string, after: number, to: number, work: { held: boolean }): Promise<boolean> {
     const { name: model } = this.#embedding.embedder;
-    const query = atLength(this.#driver, tenant);
+    const query = longQuery(this.#driver, tenant);
     for (;;) {
       if (this.#stopped) return false;
-      const docs = await lackingDocs(query, model, after, to, this.#embedding.batch_size);
+      const docs = await unembeddedDocs(query, model, after, to, this.#embedding.batch_size);
       if (docs.length === 0) return true;
       if (!(await this.#make(tenant, docs, work))) return false;
     }
@@ -184,12 +184,12 @@ export class VectorFilling {
   #hold(tenant: string): Promise<boolean> {
     const now = this.#driver.now();
     return this.#driver.write(tenant, (tx) =>
-      takeVectors(tx, this.#embedding.embedder.name, this.#holder, now, now + LEASE_MS),
+      claimVectorMaking(tx, this.#embedding.embedder.name, this.#holder, now, now + LEASE_MS),
     );
   }
 
   /** Computes and stores the vectors of a batch. False if another server has the lease, or nothing could be stored. */
-  async #make(tenant: string, docs: readonly Lacking[], work: { held: boolean }): Promise<boolean> {
+  async #make(tenant: string, docs: readonly UnembeddedDoc[], work: { held: boolean }): Promise<boolean> {
     if (!(await this.#hold(tenant))) return false;
     work.held = true;
     const { name: model } = this.#embedding.embedder;
@@ -200,8 +200,8 @@ export class VectorFilling {
     return stored > 0;
   }
 
-  async #outcomesOf(tenant: string, docs: readonly Lacking[]): Promise<Outcome[]> {
-    const query = atLength(this.#driver, tenant);
+  async #outcomesOf(tenant: string, docs: readonly UnembeddedDoc[]): Promise<Outcome[]> {
+    const query = longQuery(this.#driver, tenant);
     const texts = new Map<number, string>();
     // A few at a time: texts may be large, and other work runs in between.
     for (let at = 0; at < docs.length; at += TEXTS_PER_READ)
@@ -272,7 +272,10 @@ export class VectorFilling {
   async #lacking(): Promise<number> {
     let sum = 0;
     for (const tenant of await this.#tenants()) {
-      const [row] = await this.#driver.long<{ lacking: number }>(tenant, countLacking(this.#embedding.embedder.name));
+      const [row] = await this.#driver.long<{ lacking: number }>(
+        tenant,
+        countUnembedded(this.#embedding.embedder.name),
+      );
       sum += Number(row!.lacking);
     }
     return sum;

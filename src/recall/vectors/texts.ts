@@ -1,13 +1,13 @@
 /** The texts of documents for an embedder. */
 import type { Query } from '../../driver/index.js';
-import { embeddingText, type Lacking } from '../../index/index.js';
-import { line, saidIn } from '../../index/sql.js';
+import { embeddingText, type UnembeddedDoc } from '../../index/index.js';
+import { messageText, trimmedLine } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { contentKey, readCardTexts, sourceOf, textsOf } from '../search/contents.js';
 
 /** By doc_no, without erased contents; empty if there is no text. */
-export async function embeddingTexts(query: Query, docs: readonly Lacking[]): Promise<Map<number, string>> {
-  const isOfCard = ({ entity_type }: Lacking) => sourceOf(entity_type) === 'card';
+export async function embeddingTexts(query: Query, docs: readonly UnembeddedDoc[]): Promise<Map<number, string>> {
+  const isOfCard = ({ entity_type }: UnembeddedDoc) => sourceOf(entity_type) === 'card';
   const card_ids = docs.filter(isOfCard).map(({ content_id }) => content_id);
   const cards = new Map((await readCardTexts(query, card_ids)).map((row) => [row.card_id, row]));
   const others = docs.filter((doc) => !isOfCard(doc));
@@ -19,14 +19,17 @@ export async function embeddingTexts(query: Query, docs: readonly Lacking[]): Pr
     const said = card ? cardText(card) : otherTexts.get(contentKey(doc));
     if (said === undefined) continue;
     const { caption } = JSON.parse(card?.metadata ?? '{}') as JsonObject;
-    texts.set(Number(doc_no), embeddingText({ name, speaker, said, caption: card ? line(caption, 2000) : null }));
+    texts.set(
+      Number(doc_no),
+      embeddingText({ name, speaker, said, caption: card ? trimmedLine(caption, 2000) : null }),
+    );
   }
   return texts;
 }
 
 /** A card without a text is read by its calls. */
 function cardText({ content, tool_calls }: { readonly content: string; readonly tool_calls: string | null }): string {
-  const said = saidIn(JSON.parse(content) as Json);
+  const said = messageText(JSON.parse(content) as Json);
   if (said !== '' && said !== 'null') return said;
-  return tool_calls === null ? '' : saidIn(JSON.parse(tool_calls) as Json);
+  return tool_calls === null ? '' : messageText(JSON.parse(tool_calls) as Json);
 }

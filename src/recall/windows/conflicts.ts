@@ -1,7 +1,7 @@
 /** Contradictions between parts of a window, remarked on beside each part: the model cannot see the edges. */
 import { toIso } from '../../kernel/index.js';
-import { inOneLine } from './contained.js';
 import { cutAt, shortened } from './cut.js';
+import { inOneLine } from './escaping.js';
 import type { WindowPart } from './window.js';
 
 export interface Conflict {

@@ -1,5 +1,5 @@
 /** Cuts a text that is too long, at the end of a paragraph, line, sentence or word near the limit. */
-import { endsWithFence } from './contained.js';
+import { endsWithFence } from './escaping.js';
 
 /** Shows the reader that the text goes on. */
 const CUT_MARK = ' […]';

@@ -3,7 +3,7 @@ import { answerText, type Message, openaiMessages, type Transcript } from '../..
 import type { JsonObject } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
 import type { SectionName } from '../contexts/model.js';
-import { contained, defused, defusedTranscript, inOneLine, isQuoted } from './contained.js';
+import { contained, defusedTranscript, escapeTemplateTokens, inOneLine, isQuoted } from './escaping.js';
 import { GIVEN } from './sections.js';
 import { conversationOf } from './turns.js';
 import {
@@ -97,7 +97,7 @@ export const chat: Renderer = {
     const input = textGiven(window, 'user_input');
     const shown: JsonObject[] = [
       ...openaiMessages(system, messages),
-      ...(input === undefined ? [] : [{ role: 'user', content: defused(input) }]),
+      ...(input === undefined ? [] : [{ role: 'user', content: escapeTemplateTokens(input) }]),
     ];
     const text = canonical(shown);
     // Parsed from canonical JSON, so that a client that serialises the messages gets the bytes that were hashed.

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { contextAsText } from '#cairn/recall/contexts/context-text.js';
 import type { AssembledContext } from '#cairn/recall/contexts/model.js';
-import { contained, inOneLine } from '#cairn/recall/windows/contained.js';
 import { shortened } from '#cairn/recall/windows/cut.js';
+import { contained, inOneLine } from '#cairn/recall/windows/escaping.js';
 
 describe('stored text in Markdown', () => {
   it('CTX-18 is quoted in a fence where it could be taken for structure', () => {

@@ -1,7 +1,7 @@
 /** What the rules get out of a conversation: little, and hardly ever junk. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { givingWay } from '#cairn/kernel/index.js';
+import { cooperativeYield } from '#cairn/kernel/index.js';
 import { NOTE_TYPES } from '#cairn/memory/notes/model.js';
 import { extractFacts } from '#cairn/recall/extraction/english/extraction.js';
 import { sameFact } from '#cairn/recall/extraction/english/same-fact.js';
@@ -11,7 +11,7 @@ import type { TextSource } from '#cairn/recall/summaries/sources.js';
 import { corpus, type Labelled, SAID_AT } from './fact-corpus.js';
 
 const extract = (sources: readonly TextSource[], recalled: readonly string[] = []): Promise<ExtractedFact[]> =>
-  extractFacts(sources, { give_way: givingWay(), recalled });
+  extractFacts(sources, { give_way: cooperativeYield(), recalled });
 
 const sourceOf = ({ text, role = 'user', speaker }: Omit<Labelled, 'keep'>, id = 's'): TextSource => ({
   id,

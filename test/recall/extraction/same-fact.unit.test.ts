@@ -1,13 +1,13 @@
 /** When two facts are one, and when they contradict each other. */
 import { describe, expect, it } from 'vitest';
-import { givingWay } from '#cairn/kernel/index.js';
+import { cooperativeYield } from '#cairn/kernel/index.js';
 import { extractFacts } from '#cairn/recall/extraction/english/extraction.js';
 import { sameFact } from '#cairn/recall/extraction/english/same-fact.js';
 import type { ExtractedFact } from '#cairn/recall/extraction/extractor.js';
 
 async function fact(text: string): Promise<ExtractedFact> {
   const source = { id: 's', role: 'user', speaker: 'Anna', text, occurred_at: '2024-03-13' };
-  const facts = await extractFacts([source], { give_way: givingWay() });
+  const facts = await extractFacts([source], { give_way: cooperativeYield() });
   expect(facts, text).toHaveLength(1);
   return facts[0]!;
 }

@@ -1,13 +1,13 @@
 /** The summariser that needs no model: what it chooses, that the budget holds, and that it lets others have their turn. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { givingWay } from '#cairn/kernel/index.js';
+import { cooperativeYield } from '#cairn/kernel/index.js';
 import { extractiveSummary } from '#cairn/recall/summaries/extractive-summary.js';
 import { type TextSource, wholeGroups } from '#cairn/recall/summaries/sources.js';
 import { countTokens } from '#cairn/text/index.js';
 
 const summarise = (sources: readonly TextSource[], max_tokens: number, signal?: AbortSignal) =>
-  extractiveSummary(sources, { max_tokens, count: countTokens, give_way: givingWay(signal) });
+  extractiveSummary(sources, { max_tokens, count: countTokens, give_way: cooperativeYield(signal) });
 
 const turn = (id: string, role: string, text: string, more: Partial<TextSource> = {}): TextSource => ({
   id,

@@ -1,12 +1,12 @@
 /** What several trajectories have in common, and silence when they have nothing. */
 import { describe, expect, it } from 'vitest';
-import { givingWay } from '#cairn/kernel/index.js';
+import { cooperativeYield } from '#cairn/kernel/index.js';
 import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
 import { recurringStatements } from '#cairn/recall/summaries/recurring-statements.js';
 import type { TextSource } from '#cairn/recall/summaries/sources.js';
 
 const note = (id: string, trajectory_id: string, text: string): TextSource => ({ id, trajectory_id, text });
-const recurring = (sources: readonly TextSource[]) => recurringStatements(sources, { give_way: givingWay() });
+const recurring = (sources: readonly TextSource[]) => recurringStatements(sources, { give_way: cooperativeYield() });
 /** What two trajectories have in common that say one thing each. */
 const common = async (a: string, b: string) =>
   (await recurring([note('a', 't1', a), note('b', 't2', b)])).map(({ text }) => text);

@@ -3,9 +3,9 @@ import type { CallOptions } from '#cairn/client/index.js';
 import type { Driver } from '#cairn/driver/index.js';
 import {
   type Call,
-  CallsUnderWay,
   defaultLimits,
   Erasures,
+  OpenCalls,
   readMeta,
   StreamHub,
   Wakes,
@@ -44,7 +44,7 @@ export async function callOn(driver: Driver, options: CallOptions = {}): Promise
     limits: defaultLimits,
     hub: new StreamHub(driver),
     wakes: new Wakes(driver),
-    calls: new CallsUnderWay(),
+    calls: new OpenCalls(),
     written: new WrittenTenants(),
     erasures: new Erasures(),
     parts: new Map(),

@@ -2,12 +2,12 @@
 import {
   conjugated,
   dayMeant,
+  inThirdPerson,
   type NamedDay,
   namedDay,
-  ofSpeaker,
   possessive,
   subjectName,
-  tenseOfDeed,
+  tenseOfAction,
   tenseOfEvent,
 } from '../../../text/index.js';
 import { type FactRule, keyOf, noteOf, speakerKey, type Voice } from './drafts.js';
@@ -50,7 +50,7 @@ export const datedFacts: FactRule = (all, voice) => {
   if (sentence.split(' ').length > MAX_WORDS) return undefined;
   const named = dayMeant(sentence, voice.said_at, (day) => {
     if (isOn) return tenseOfEvent(sentence, day);
-    return past ? tenseOfDeed(sentence, day) : 'coming';
+    return past ? tenseOfAction(sentence, day) : 'coming';
   });
   if (!named) return undefined;
   // An event of today is kept only if it has a name or a number.
@@ -64,7 +64,7 @@ export const datedFacts: FactRule = (all, voice) => {
   const event = isOn ? `${isOn[1]} ${isOn[2] ?? ''}` : around;
   const key = keyOf(event.replace(/^(?:i|my|the|our|we)(?:'\w+)?\b/i, ''));
   if (key === '' || (!isOn && key.split(' ').length < neededStems(event, past))) return undefined;
-  return noteOf(voice, 'Fact', inThirdPerson(yearly ? sentence : withDay(sentence, named), voice), {
+  return noteOf(voice, 'Fact', sentenceAbout(yearly ? sentence : withDay(sentence, named), voice), {
     subject: /^(?:i|my)\b/i.test(sentence) ? speakerKey(voice) : 'we',
     slot: `date:${key}`,
     value: yearly ? named.words : named.day,
@@ -97,17 +97,17 @@ function withDay(sentence: string, { index, words, day }: NamedDay): string {
 const PRESENT =
   /^(?:am|have|fly|leave|launch|ship|release|start|move|travel|visit|meet|present|arrive|return|deploy|graduate|defend|marry|get|run|host)$/i;
 
-function inThirdPerson(sentence: string, voice: Voice): string {
+function sentenceAbout(sentence: string, voice: Voice): string {
   const name = subjectName(voice.name);
   const mine = /^my (.+)$/i.exec(sentence);
-  if (mine) return `${possessive(name)} ${ofSpeaker(mine[1]!)}`;
+  if (mine) return `${possessive(name)} ${inThirdPerson(mine[1]!)}`;
   const own = /^i(?:('m)|('ve)|('ll))? (.+)$/i.exec(sentence);
   if (!own) return sentence;
   const [, am, have, will, rest] = own as unknown as (string | undefined)[];
   const auxiliary = am ? 'is' : have ? 'has' : will && 'will';
-  if (auxiliary) return `${name} ${auxiliary} ${ofSpeaker(rest!)}`;
+  if (auxiliary) return `${name} ${auxiliary} ${inThirdPerson(rest!)}`;
   const [verb, ...others] = rest!.split(' ');
-  return `${name} ${PRESENT.test(verb!) ? conjugated(verb!) : verb} ${ofSpeaker(others.join(' '))}`;
+  return `${name} ${PRESENT.test(verb!) ? conjugated(verb!) : verb} ${inThirdPerson(others.join(' '))}`;
 }
 
 const FULL_DATE =

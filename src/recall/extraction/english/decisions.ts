@@ -1,5 +1,5 @@
 /** Extraction rules: decisions, and conventions ("always", "never"). */
-import { namingSpeaker, ofSpeaker, subjectName } from '../../../text/index.js';
+import { inThirdPerson, namingSpeaker, subjectName } from '../../../text/index.js';
 import { type FactDraft, type FactRule, keyOf, noteOf, sentenceOf, speakerKey, type Voice } from './drafts.js';
 import { standsAlone } from './sentences.js';
 import { isNegated } from './statements.js';
@@ -105,7 +105,7 @@ function ownDecision(found: RegExpExecArray, given: string, voice: Voice): FactD
   if (!voice.person || !/[A-Z`\d]/.test(found[2]!.replace(/\bI\b/g, ''))) return undefined;
   const rest = given.replace(/^i(?:'ve| have)?/i, '').trim();
   const has = /^i(?:'ve| have)/i.test(given) ? 'has ' : '';
-  const draft = decidedBy(found, `${subjectName(voice.name)} ${has}${ofSpeaker(rest)}`);
+  const draft = decidedBy(found, `${subjectName(voice.name)} ${has}${inThirdPerson(rest)}`);
   return draft && { ...draft, subject: speakerKey(voice) };
 }
 

@@ -1,5 +1,5 @@
 /** Extracts facts from a conversation by rules, which take only plain statements. */
-import type { GiveWay } from '../../../kernel/index.js';
+import type { CooperativeYield } from '../../../kernel/index.js';
 import { parseDate, unitsOf } from '../../../text/index.js';
 import { isExtractable, roleOf, type TextSource } from '../../summaries/sources.js';
 import { codeOf } from '../code-blocks.js';
@@ -36,7 +36,7 @@ const MAX_TITLE = 120;
 
 export async function extractFacts(
   sources: readonly TextSource[],
-  { give_way, recalled = [] }: { readonly give_way: GiveWay; readonly recalled?: readonly string[] },
+  { give_way, recalled = [] }: { readonly give_way: CooperativeYield; readonly recalled?: readonly string[] },
 ): Promise<ExtractedFact[]> {
   const known = await recalledStatements(sources, recalled, give_way);
   const names = await namesIn(sources, give_way);
@@ -61,7 +61,7 @@ function voiceOf(source: TextSource, names: ReadonlySet<string>): Voice {
 }
 
 /** The speakers, and words with a capital inside a sentence. */
-async function namesIn(sources: readonly TextSource[], give_way: GiveWay): Promise<Set<string>> {
+async function namesIn(sources: readonly TextSource[], give_way: CooperativeYield): Promise<Set<string>> {
   const names = new Set<string>();
   for (const { speaker, text } of sources) {
     await give_way();
@@ -72,7 +72,7 @@ async function namesIn(sources: readonly TextSource[], give_way: GiveWay): Promi
   return names;
 }
 
-async function* factsOf(source: TextSource, voice: Voice, give_way: GiveWay): AsyncGenerator<ExtractedFact> {
+async function* factsOf(source: TextSource, voice: Voice, give_way: CooperativeYield): AsyncGenerator<ExtractedFact> {
   for (const whole of voice.person ? [codeOf, proceduresOf] : [codeOf])
     for (const fact of whole(source)) {
       await give_way();

@@ -1,5 +1,5 @@
 /** Extraction rules: what people say of themselves and of those near them. */
-import { conjugated, ofSpeaker, possessive, subjectName } from '../../../text/index.js';
+import { conjugated, inThirdPerson, possessive, subjectName } from '../../../text/index.js';
 import { type FactDraft, type FactRule, keyOf, noteOf, speakerKey } from './drafts.js';
 import { EVALUATIVE, firstClause, firstHalf, isEpithet, standsAlone } from './sentences.js';
 import { PASSING, preferences } from './tastes.js';
@@ -12,7 +12,7 @@ const favourites: FactRule = (sentence, voice) => {
   const [, kind, all] = found as unknown as [string, string, string];
   const value = firstClause(all);
   if (keyOf(value) === '' || / (?:ones?|things?|parts?|way|memory|moments?)$/i.test(kind)) return undefined;
-  return noteOf(voice, 'Preference', `${possessive(subjectName(voice.name))} ${kind} is ${ofSpeaker(value)}`, {
+  return noteOf(voice, 'Preference', `${possessive(subjectName(voice.name))} ${kind} is ${inThirdPerson(value)}`, {
     slot: `is:${keyOf(kind.replace(/^favou?rite/i, 'favorite'))}`,
     value,
     confidence: 0.9,
@@ -51,7 +51,7 @@ const attributes: FactRule = (sentence, voice) => {
   // "My car is the one over there"; "my team is at lunch".
   if (/\b(?:one|ones|over there|lunch|dinner|break|moment)\b/i.test(value)) return undefined;
   const is = verb === "'s" ? 'is' : verb.toLowerCase();
-  return noteOf(voice, 'Fact', `${possessive(subjectName(voice.name))} ${what} ${is} ${ofSpeaker(value)}`, {
+  return noteOf(voice, 'Fact', `${possessive(subjectName(voice.name))} ${what} ${is} ${inThirdPerson(value)}`, {
     type: IS_RELATIVE.test(what) ? 'Relationship' : 'Fact',
     slot: `is:${keyOf(what)}${IS_RELATIVE.test(what) && /^an? /i.test(value) ? ':kind' : ''}`,
     value,
@@ -109,7 +109,7 @@ export const lives: FactRule = (all, voice) => {
   const past = /^(?:was|were|grew|graduated|studied|moved)$/i.test(verb!);
   const adverb = /^(?:currently|now)$/i.test(verb!);
   const does = past ? verb : adverb ? `${verb} ${conjugated(rest.shift()!)}` : conjugated(verb!);
-  return noteOf(voice, 'Fact', `${subjectName(voice.name)} ${does} ${ofSpeaker(rest.join(' '))}`, life);
+  return noteOf(voice, 'Fact', `${subjectName(voice.name)} ${does} ${inThirdPerson(rest.join(' '))}`, life);
 };
 
 /** "My son Leo plays", "my wife Ana and I": a word with a capital before a verb. */
@@ -165,7 +165,7 @@ export const relatives: FactRule = (sentence, voice) => {
   if (!life) return undefined;
   const subject = `${speakerKey(voice)}'s ${who.toLowerCase()}`;
   const name = `${possessive(subjectName(voice.name))} ${who}`;
-  return noteOf(voice, 'Fact', `${name} ${ofSpeaker(said)}`, { ...life, subject });
+  return noteOf(voice, 'Fact', `${name} ${inThirdPerson(said)}`, { ...life, subject });
 };
 
 /** A name or a number among the first words. */

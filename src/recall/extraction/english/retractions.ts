@@ -1,5 +1,5 @@
 /** Extraction rules: denials, such as "I no longer live in Rome", of what other rules would take. */
-import { conjugated, ofSpeaker, possessive, subjectName } from '../../../text/index.js';
+import { conjugated, inThirdPerson, possessive, subjectName } from '../../../text/index.js';
 import { type FactDraft, type FactRule, sentenceOf } from './drafts.js';
 import { lives, relatives } from './personal.js';
 import { firstClause, standsAlone } from './sentences.js';
@@ -21,20 +21,20 @@ function ofOneself(sentence: string, name: string, over: boolean): Denied | unde
   const am = I_AM_NOT.exec(sentence);
   if (am) {
     const not = over || am[1] !== undefined ? 'no longer' : 'not';
-    return { statement: `I am ${am[2]}`, content: `${name} is ${not} ${ofSpeaker(am[2]!)}` };
+    return { statement: `I am ${am[2]}`, content: `${name} is ${not} ${inThirdPerson(am[2]!)}` };
   }
   const found = I_DO_NOT.exec(sentence);
   if (!found) return undefined;
   const [, longer, verb, rest] = found as unknown as [string, string | undefined, string, string];
   const does = over || longer !== undefined ? `no longer ${conjugated(verb)}` : `doesn't ${verb.toLowerCase()}`;
-  return { statement: `I ${verb} ${rest}`, content: `${name} ${does} ${ofSpeaker(rest)}` };
+  return { statement: `I ${verb} ${rest}`, content: `${name} ${does} ${inThirdPerson(rest)}` };
 }
 
 function ofOthers(sentence: string, name: string, over: boolean): Denied | undefined {
   const is = IS_NOT.exec(sentence);
   const does = is ? null : DOES_NOT.exec(sentence);
   if (!is && !does) return undefined;
-  const told = sentence.replace(/^my (.+)$/i, (_, mine: string) => `${possessive(name)} ${ofSpeaker(mine)}`);
+  const told = sentence.replace(/^my (.+)$/i, (_, mine: string) => `${possessive(name)} ${inThirdPerson(mine)}`);
   const content = `${told}${over ? ' anymore' : ''}`;
   if (is) return { statement: `${is[1]} is ${is[2]}`, content };
   const [, who, longer, verb, rest] = does as unknown as (string | undefined)[];

@@ -23,7 +23,7 @@ export function sameFact(a: ComparableFact, b: ComparableFact): FactRelation {
 /** Longer texts are the same only if equal. */
 const LONGEST_STATEMENT = 4000;
 
-const saidIn = (text: string): Statement => statementOf(withForWithout(withNames(text)));
+const parsedStatement = (text: string): Statement => statementOf(withForWithout(withNames(text)));
 
 type Slotted = ComparableFact & { readonly subject: string; readonly slot: string; readonly value: string };
 
@@ -47,8 +47,8 @@ function bySlot(a: Slotted, b: Slotted): FactRelation | 'apart' {
 
 /** "Berlin" and "Berlin in Germany" agree, "before noon" and "after noon" do not. */
 function valuesOf(a: Slotted, b: Slotted): 'none' | 'contrary' | 'apart' {
-  const one = saidIn(a.value);
-  const other = saidIn(b.value);
+  const one = parsedStatement(a.value);
+  const other = parsedStatement(b.value);
   if (one.stems.size === 0 || other.stems.size === 0)
     return a.value.trim().toLowerCase() === b.value.trim().toLowerCase() ? 'none' : 'contrary';
   if (one.numbers !== other.numbers && one.numbers !== '' && other.numbers !== '') return 'contrary';
@@ -65,14 +65,14 @@ function replaces(a: Slotted, b: Slotted): boolean {
   if (a.negated || b.negated || a.type !== 'Decision' || b.type !== 'Decision') return false;
   const replaced = /\b(?:instead of|rather than) (.+?)(?: (?:for|as) .+)?[.]?$/i.exec(a.content)?.[1];
   if (replaced === undefined) return false;
-  const old = saidIn(replaced);
-  return old.stems.size > 0 && overlap(old, saidIn(b.value)) === 1;
+  const old = parsedStatement(replaced);
+  return old.stems.size > 0 && overlap(old, parsedStatement(b.value)) === 1;
 }
 
 function byWording({ content: a, subject }: ComparableFact, { content: b, ...fact }: ComparableFact): FactRelation {
   if (Math.max(a.length, b.length) > LONGEST_STATEMENT) return a === b ? 'same' : 'different';
-  const one = saidIn(a);
-  const other = saidIn(b);
+  const one = parsedStatement(a);
+  const other = parsedStatement(b);
   const few = Math.min(one.stems.size, other.stems.size);
   if (few === 0) return a === b ? 'same' : 'different';
   if (one.numbers !== other.numbers || overlap(one, other) < PARAPHRASE) return 'different';

@@ -1,5 +1,5 @@
 /** Extraction rules: likes and preferences of the speaker or of a named person. */
-import { conjugated, ofSpeaker, subjectName } from '../../../text/index.js';
+import { conjugated, inThirdPerson, subjectName } from '../../../text/index.js';
 import { type FactDraft, type FactRule, keyOf, noteOf } from './drafts.js';
 import { isPerson, PROPER } from './names.js';
 import { firstClause, firstHalf, standsAlone, withoutInitials } from './sentences.js';
@@ -40,7 +40,7 @@ export const preferences: FactRule = (sentence, voice) => {
   const object = objectOf(all);
   if (keyOf(object) === '') return undefined;
   const small = verb.toLowerCase();
-  const content = `${subjectName(voice.name)} ${adverb ? `${adverb.toLowerCase()} ` : ''}${thirdPerson(small)} ${ofSpeaker(object)}`;
+  const content = `${subjectName(voice.name)} ${adverb ? `${adverb.toLowerCase()} ` : ''}${thirdPerson(small)} ${inThirdPerson(object)}`;
   return noteOf(voice, 'Preference', content, {
     ...slotOf(small, object),
     confidence: small === 'prefer' ? 0.9 : 0.85,

@@ -20,7 +20,7 @@ const TEMPLATE = new RegExp(
 );
 
 /** Breaks every control token with a backslash; the text reads the same. */
-export const defused = (text: string): string =>
+export const escapeTemplateTokens = (text: string): string =>
   text.includes('<') || text.includes('[') ? text.replace(TEMPLATE, '$&\\') : text;
 
 /** A longer run of backticks is escaped with a backslash instead of getting a longer fence. */
@@ -48,7 +48,7 @@ function longestRun(text: string): number {
 
 /** Stored text as Markdown shows it: unchanged, or quoted in a fence. */
 export function contained(text: string): string {
-  const shown = defused(text);
+  const shown = escapeTemplateTokens(text);
   return looksLikeStructure(shown) ? fenced(shown) : shown;
 }
 
@@ -64,29 +64,29 @@ const LINE_ENDS = /[\n\r\u000b\u000c\u001c-\u001e\u0085\u2028\u2029]+/g;
 
 /** A stored title or label as one line without HTML elements. */
 export const inOneLine = (title: string): string =>
-  defused(title.replace(LINE_ENDS, ' ')).replace(/<(?=[a-z/!?])/gi, '\\<');
+  escapeTemplateTokens(title.replace(LINE_ENDS, ' ')).replace(/<(?=[a-z/!?])/gi, '\\<');
 
 /** Ids and names allow no backslash, so their brackets are replaced. */
-const defusedName = (name: string): string => (defused(name) === name ? name : name.replace(/[<[]/g, '_'));
+const defusedName = (name: string): string => (escapeTemplateTokens(name) === name ? name : name.replace(/[<[]/g, '_'));
 
 function defusedJson(value: Json): Json {
-  if (typeof value === 'string') return defused(value);
+  if (typeof value === 'string') return escapeTemplateTokens(value);
   if (Array.isArray(value)) return value.map(defusedJson);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [defused(name), defusedJson(one)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [escapeTemplateTokens(name), defusedJson(one)]));
 }
 
 const defusedMessage = (message: Message): Message => ({
   ...message,
-  text: defused(message.text),
+  text: escapeTemplateTokens(message.text),
   calls: message.calls.map((call) => {
     const input = canonical(call.input);
     return {
       ...call,
       id: defusedName(call.id),
       name: defusedName(call.name),
-      input: defused(input) === input ? call.input : (defusedJson(call.input) as typeof call.input),
-      result: call.result && { ...call.result, text: defused(call.result.text) },
+      input: escapeTemplateTokens(input) === input ? call.input : (defusedJson(call.input) as typeof call.input),
+      result: call.result && { ...call.result, text: escapeTemplateTokens(call.result.text) },
     };
   }),
 });
