@@ -15,12 +15,6 @@ export interface Table {
   readonly columns: Readonly<Record<string, 'text' | 'bigint' | 'double precision' | 'json' | 'bit varying'>>;
 }
 
-/** The values of a row, in the order of the columns of its table. */
-export const valuesOf = <T extends Table>(
-  { columns }: T,
-  row: Readonly<Record<keyof T['columns'], BoundParam>>,
-): BoundParam[] => Object.keys(columns).map((name) => row[name as keyof T['columns']]);
-
 /** One write of a group. Its function awaits nothing but these calls. */
 export interface Tx extends Query {
   /** Runs a statement and returns the number of changed rows. */

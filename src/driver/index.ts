@@ -16,4 +16,5 @@ export {
   verbatim,
 } from './sql.js';
 export { openSqlite } from './sqlite/driver.js';
+export { insertRows, tenantTable } from './tenant-table.js';
 export { QUEUE_BYTES } from './write-queue.js';

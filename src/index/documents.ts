@@ -1,5 +1,5 @@
 /** search_docs: one row per searchable entity. Triggers blank it when its content is erased. */
-import { type Sql, sql, type Table, TENANT, type Tx, valuesOf } from '../driver/index.js';
+import { insertRows, type Sql, sql, type Table, TENANT, type Tx } from '../driver/index.js';
 import type { IndexedType } from '../kernel/index.js';
 import type { MemoryCategory } from './contract.js';
 import type { Measured } from './searchable.js';
@@ -93,8 +93,7 @@ export const columnsOf = ({ measured, ...doc }: NewDoc): DocColumns => ({
 });
 
 export function insertDocs(tx: Tx, docs: readonly NewDoc[]): Promise<void> {
-  const rows = docs.map((doc) => valuesOf(table, { tenant_id: tx.tenant, ...columnsOf(doc) }));
-  return tx.insert(table, rows);
+  return insertRows(tx, table, docs.map(columnsOf));
 }
 
 /** Takes a superseded or deleted version out of the search; its content may stay. */

@@ -1,6 +1,6 @@
 /** Decides which checkpoints of an execution a prune keeps, and who becomes their parent. */
 import type { In } from '../../engine/contract.js';
-import { groupBy } from '../group-by.js';
+import { groupBy } from '../../kernel/index.js';
 import type { CheckpointRow } from './store.js';
 
 export type PrunedNode = Pick<

@@ -1,8 +1,8 @@
 /** Checkpoints to be added, and their rows. */
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
+import { groupBy } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { metadataText } from '../../memory/index.js';
-import { groupBy } from '../group-by.js';
 import { carriedBy } from '../states/carried-members.js';
 import type { NextState, State } from '../states/snapshot-state.js';
 import { type Owner, storedText } from '../states/store.js';

@@ -1,6 +1,5 @@
 /** checkpoints and execution_lines: one row per state, and how states follow each other. */
-import { type Query, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
-import { insertRows } from '../insert-rows.js';
+import { insertRows, type Query, sql, TENANT, type Tx, tenantTable } from '../../driver/index.js';
 import type { LineRow } from '../states/parts.js';
 import type { CheckpointReason } from './model.js';
 
@@ -30,32 +29,21 @@ export interface CheckpointRow {
   readonly carried: string | null;
 }
 
-const table: Table = {
-  name: 'checkpoints',
-  columns: {
-    tenant_id: 'text',
-    checkpoint_id: 'text',
-    execution_id: 'text',
-    agent_id: 'text',
-    line: 'bigint',
-    revision: 'bigint',
-    followed: 'bigint',
-    parent_id: 'text',
-    is_branch: 'bigint',
-    branch_reason: 'text',
-    name: 'text',
-    description: 'text',
-    labels: 'json',
-    step_number: 'bigint',
-    total_steps_estimate: 'double precision',
-    tokens_used: 'bigint',
-    duration_ms: 'double precision',
-    checkpoint_reason: 'text',
-    timestamp: 'double precision',
-    rest: 'json',
-    carried: 'json',
-  },
-};
+const table = tenantTable('checkpoints', {
+  text: [
+    'checkpoint_id',
+    'execution_id',
+    'agent_id',
+    'parent_id',
+    'branch_reason',
+    'name',
+    'description',
+    'checkpoint_reason',
+  ],
+  bigint: ['line', 'revision', 'followed', 'is_branch', 'step_number', 'tokens_used'],
+  json: ['labels', 'rest', 'carried'],
+  'double precision': ['total_steps_estimate', 'duration_ms', 'timestamp'],
+});
 
 export const insertCheckpoints = (tx: Tx, rows: readonly CheckpointRow[]): Promise<void> => insertRows(tx, table, rows);
 
@@ -133,10 +121,10 @@ export async function usedIds(query: Query, checkpoint_ids: readonly string[]): 
   return rows.map(({ checkpoint_id }) => checkpoint_id);
 }
 
-const linesTable: Table = {
-  name: 'execution_lines',
-  columns: { tenant_id: 'text', execution_id: 'text', line: 'bigint', base_line: 'bigint', base_revision: 'bigint' },
-};
+const linesTable = tenantTable('execution_lines', {
+  text: ['execution_id'],
+  bigint: ['line', 'base_line', 'base_revision'],
+});
 
 export const insertLines = (tx: Tx, execution_id: string, lines: readonly LineRow[]): Promise<void> =>
   insertRows(

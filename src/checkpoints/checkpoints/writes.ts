@@ -1,6 +1,5 @@
 /** checkpoint_writes: results of tasks finished since a checkpoint. */
-import { type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
-import { insertRows } from '../insert-rows.js';
+import { insertRows, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 
 export interface WriteRow {
   readonly task_id: string;

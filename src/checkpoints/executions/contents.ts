@@ -1,11 +1,10 @@
 /** All stored content of an execution, read at once for export, and the states of its checkpoints. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { Json } from '../../kernel/contract.js';
-import { freeze, type Steps } from '../../kernel/index.js';
+import { freeze, groupBy, type Steps } from '../../kernel/index.js';
 import { linesOf } from '../checkpoints/removal.js';
 import type { CheckpointRow } from '../checkpoints/store.js';
 import type { WriteRow } from '../checkpoints/writes.js';
-import { groupBy } from '../group-by.js';
 import type { StoredPart } from '../states/assembly.js';
 import { type LineRow, ROOTS } from '../states/parts.js';
 import { type Rest, type State, stateOf } from '../states/snapshot-state.js';

@@ -1,20 +1,20 @@
 /** executions: one row per run, and which of them an agent reaches. */
 import {
+  insertRows,
   join,
   type KeysetPage,
   keyset,
   type Query,
   type Sql,
   sql,
-  type Table,
   TENANT,
   type TimeRange,
   type Tx,
+  tenantTable,
   timeConditions,
 } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { type Reach, within as withinReach } from '../../engine/sql.js';
-import { insertRows } from '../insert-rows.js';
 import type { ExecutionStatus } from './model.js';
 
 export interface ExecutionRow {
@@ -40,28 +40,21 @@ export interface ExecutionRow {
   readonly deleted_at: number | null;
 }
 
-const table: Table = {
-  name: 'executions',
-  columns: {
-    tenant_id: 'text',
-    execution_id: 'text',
-    agent_id: 'text',
-    name: 'text',
-    status: 'text',
-    trajectory_id: 'text',
-    thread_id: 'text',
-    namespace: 'text',
-    metadata: 'json',
-    carried: 'json',
-    revision: 'bigint',
-    checkpoints: 'bigint',
-    head_id: 'text',
-    sent_hash: 'text',
-    created_at: 'bigint',
-    updated_at: 'bigint',
-    finished_at: 'bigint',
-  },
-};
+const table = tenantTable('executions', {
+  text: [
+    'execution_id',
+    'agent_id',
+    'name',
+    'status',
+    'trajectory_id',
+    'thread_id',
+    'namespace',
+    'head_id',
+    'sent_hash',
+  ],
+  json: ['metadata', 'carried'],
+  bigint: ['revision', 'checkpoints', 'created_at', 'updated_at', 'finished_at'],
+});
 
 export const insertExecution = (tx: Tx, row: ExecutionRow): Promise<void> => insertRows(tx, table, [row]);
 

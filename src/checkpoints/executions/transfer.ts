@@ -2,7 +2,7 @@
 import { longQuery, type Query, type Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import { appendEvent, type Call, change, runCallSteps, storedReplay } from '../../engine/index.js';
-import { CairnError, cooperativeYield, invalid, runWithYields } from '../../kernel/index.js';
+import { CairnError, cooperativeYield, groupBy, invalid, runWithYields } from '../../kernel/index.js';
 import { metadataText } from '../../memory/index.js';
 import { addCheckpoint, cycleError } from '../checkpoints/adding.js';
 import { type CheckpointSummary, presentMembers } from '../checkpoints/model.js';
@@ -12,7 +12,6 @@ import { findCheckpoint, insertCheckpoints, insertLines, usedIds } from '../chec
 import { buildTree } from '../checkpoints/tree.js';
 import { readCheckpoint } from '../checkpoints/versions.js';
 import { insertWrites } from '../checkpoints/writes.js';
-import { groupBy } from '../group-by.js';
 import { bundleWithCarried, carriedByBundle, withCarried } from '../states/carried-members.js';
 import { type Rest, snapshotOf } from '../states/snapshot-state.js';
 import { insertParts, thoughtBodies } from '../states/store.js';

@@ -1,7 +1,6 @@
 /** Assembles stored parts into a state. */
 import type { Json } from '../../kernel/contract.js';
-import { freeze } from '../../kernel/index.js';
-import { groupBy } from '../group-by.js';
+import { freeze, groupBy } from '../../kernel/index.js';
 import { listNode, objectNode } from './node-updates.js';
 import type { ListNode, Node, ObjectNode, Ref, Run } from './parts.js';
 

@@ -1,5 +1,5 @@
 /** Which stored parts of states are still visible from a checkpoint. */
-import { groupBy } from '../group-by.js';
+import { groupBy } from '../../kernel/index.js';
 import type { LineRow } from './parts.js';
 
 /** The slot of a part in its container, as stored. */

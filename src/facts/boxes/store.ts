@@ -1,16 +1,16 @@
 /** boxes and box_grants: reads and writes rows. Entries are in entries.ts. */
 import {
   inOrder,
+  insertRows,
   join,
   type KeysetPage,
   keyset,
   type Query,
   type Sql,
   sql,
-  type Table,
   TENANT,
   type Tx,
-  valuesOf,
+  tenantTable,
 } from '../../driver/index.js';
 import { BOX_ENDED } from '../../engine/sql.js';
 import type { ListOrder } from '../../kernel/contract.js';
@@ -58,34 +58,26 @@ export interface BoxRow extends BoxState {
   readonly ended_at: number | null;
 }
 
-const boxesTable = {
-  name: 'boxes',
-  columns: {
-    tenant_id: 'text',
-    box_id: 'text',
-    agent_id: 'text',
-    revision: 'bigint',
-    length: 'bigint',
-    first_position: 'bigint',
-    next_position: 'bigint',
-    base_box_id: 'text',
-    base_revision: 'bigint',
-    base_first: 'bigint',
-    base_position: 'bigint',
-    base_length: 'bigint',
-    forked_box_id: 'text',
-    forked_revision: 'bigint',
-    metadata: 'json',
-    sent_hash: 'text',
-    sealed_at: 'bigint',
-    held_by: 'text',
-    created_at: 'bigint',
-    updated_at: 'bigint',
-  },
-} as const satisfies Table;
+const boxesTable = tenantTable('boxes', {
+  text: ['box_id', 'agent_id', 'base_box_id', 'forked_box_id', 'sent_hash', 'held_by'],
+  bigint: [
+    'revision',
+    'length',
+    'first_position',
+    'next_position',
+    'base_revision',
+    'base_first',
+    'base_position',
+    'base_length',
+    'forked_revision',
+    'sealed_at',
+    'created_at',
+    'updated_at',
+  ],
+  json: ['metadata'],
+});
 
-export const insertBox = (tx: Tx, box: BoxRow): Promise<void> =>
-  tx.insert(boxesTable, [valuesOf(boxesTable, { ...box, tenant_id: tx.tenant })]);
+export const insertBox = (tx: Tx, box: BoxRow): Promise<void> => insertRows(tx, boxesTable, [box]);
 
 const BOX: Sql = sql`SELECT b.*, ${BOX_ENDED} AS ended_at FROM boxes b WHERE b.tenant_id = ${TENANT}`;
 

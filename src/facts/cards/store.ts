@@ -1,5 +1,6 @@
 /** cards and card_subjects: reads and writes rows. */
 import {
+  insertRows,
   type KeysetPage,
   keyset,
   listToText,
@@ -9,8 +10,8 @@ import {
   type Table,
   TENANT,
   type Tx,
+  tenantTable,
   textToList,
-  valuesOf,
 } from '../../driver/index.js';
 import type { CardReach } from '../../engine/index.js';
 import { CARD_ENDED } from '../../engine/sql.js';
@@ -54,26 +55,11 @@ export interface CardRow extends CardColumns {
   readonly ended_at: number | null;
 }
 
-const cardsTable = {
-  name: 'cards',
-  columns: {
-    tenant_id: 'text',
-    card_id: 'text',
-    content: 'json',
-    tool_calls: 'json',
-    tool_call_id: 'text',
-    metadata: 'json',
-    author_id: 'text',
-    subject_ids: 'json',
-    derived_from: 'json',
-    content_hash: 'text',
-    sent_hash: 'text',
-    ttl_seconds: 'bigint',
-    expires_at: 'bigint',
-    created_at: 'bigint',
-    held_by: 'text',
-  },
-} as const satisfies Table;
+const cardsTable = tenantTable('cards', {
+  text: ['card_id', 'tool_call_id', 'author_id', 'content_hash', 'sent_hash', 'held_by'],
+  json: ['content', 'tool_calls', 'metadata', 'subject_ids', 'derived_from'],
+  bigint: ['ttl_seconds', 'expires_at', 'created_at'],
+});
 
 const subjectsTable: Table = {
   name: 'card_subjects',
@@ -82,11 +68,12 @@ const subjectsTable: Table = {
 
 export async function insertCards(tx: Tx, cards: readonly NewCard[]): Promise<void> {
   const tenant_id = tx.tenant;
-  const rows = cards.map((card) => {
-    const subject_ids = listToText(card.subject_ids);
-    return valuesOf(cardsTable, { ...card, tenant_id, subject_ids, derived_from: listToText(card.derived_from) });
-  });
-  await tx.insert(cardsTable, rows);
+  const rows = cards.map((card) => ({
+    ...card,
+    subject_ids: listToText(card.subject_ids),
+    derived_from: listToText(card.derived_from),
+  }));
+  await insertRows(tx, cardsTable, rows);
   const subjects = cards.flatMap(({ card_id, subject_ids }) => subject_ids.map((id) => [tenant_id, id, card_id]));
   await tx.insert(subjectsTable, subjects);
   const docs = cards.flatMap(({ doc, card_id, author_id, created_at, expires_at, held_by }) =>

@@ -1,5 +1,5 @@
 /** vectors, vector_docs and vector_progress: documents with and without vectors, and the lease of their maker. */
-import { byDialect, type Query, type Sql, sql, type Table, TENANT, type Tx, valuesOf } from '../../driver/index.js';
+import { byDialect, insertRows, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 import type { NewDoc } from '../documents.js';
 import type { Measured } from '../searchable.js';
 
@@ -110,10 +110,8 @@ export async function storeOutcomes(tx: Tx, model: string, outcomes: readonly Ou
           AND model = ${model} AND content_hash IS NULL`,
   );
   const none = { content_hash: null, dimensions: 0, bits: null };
-  const docs = kept.map((outcome) =>
-    valuesOf(docsTable, { tenant_id: tx.tenant, model, ...outcome, ...(outcome.made ?? none) }),
-  );
-  await tx.insert(docsTable, docs);
+  const docs = kept.map((outcome) => ({ model, ...outcome, ...(outcome.made ?? none) }));
+  await insertRows(tx, docsTable, docs);
   return kept.length;
 }
 

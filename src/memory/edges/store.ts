@@ -1,10 +1,21 @@
 /** edges and edge_participants, which hold all relations between entities. */
-import { join, type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
+import {
+  insertRows,
+  join,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  TENANT,
+  type Tx,
+  tenantTable,
+} from '../../driver/index.js';
 import { PENDING } from '../../engine/sql.js';
-import { toIso } from '../../kernel/index.js';
+import { groupBy, toIso } from '../../kernel/index.js';
 import { type EntityRef, knownEntities, type Moment, nameOf, readableEntity } from '../entities/store.js';
 import { ENDS_IN_ORDER, PARTICIPANTS_OF_EDGE, participantsAmong } from '../lookups.js';
-import { groupBy, insertRows, selectIds, tenantTable } from '../rows.js';
+import { selectIds } from '../rows.js';
 import type { Edge, EdgeType, EntityType } from './model.js';
 
 export interface Participant extends EntityRef {

@@ -3,6 +3,7 @@ import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { CardReach } from '../../engine/index.js';
 import { BOX_ENDED, CARD_ENDED, type ContainerReach, type Reach } from '../../engine/sql.js';
 import { cardsWithin, readableAt, shownTo, visibleBox, visibleTo } from '../../facts/sql.js';
+import { groupBy } from '../../kernel/index.js';
 import {
   andWithin,
   artifactsWithin,
@@ -13,7 +14,7 @@ import {
 } from '../access/reach.js';
 import type { EntityType } from '../edges/model.js';
 import { versionsAmong } from '../lookups.js';
-import { groupBy, selectIds } from '../rows.js';
+import { selectIds } from '../rows.js';
 import { currentAt, liveAt } from '../versions/store.js';
 
 export interface EntityRef {

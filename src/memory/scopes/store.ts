@@ -1,6 +1,7 @@
 /** scopes, one row per context window, and scope_checkpoints; the turns are in the boxes of the scopes. */
 import {
   byDialect,
+  insertRows,
   join,
   type KeysetPage,
   keyset,
@@ -11,12 +12,13 @@ import {
   TENANT,
   type TimeRange,
   type Tx,
+  tenantTable,
   timeConditions,
 } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import type { ContainerReach } from '../../engine/sql.js';
 import { scopesReadable } from '../access/reach.js';
-import { insertRows, selectIds, tenantTable } from '../rows.js';
+import { selectIds } from '../rows.js';
 
 /** The columns that adding a turn needs. */
 export interface ScopeState {

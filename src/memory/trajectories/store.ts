@@ -1,6 +1,7 @@
 /** trajectories: one row per task. */
 import {
   byDialect,
+  insertRows,
   join,
   type KeysetPage,
   keyset,
@@ -11,6 +12,7 @@ import {
   TENANT,
   type TimeRange,
   type Tx,
+  tenantTable,
   timeConditions,
 } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
@@ -18,7 +20,7 @@ import type { ContainerReach } from '../../engine/sql.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
 import { trajectoriesReadable } from '../access/reach.js';
-import { insertRows, isoOrNull, selectIds, tenantTable } from '../rows.js';
+import { isoOrNull, selectIds } from '../rows.js';
 import type { Outcome, Trajectory, TrajectoryStatus } from './model.js';
 import { isFinal } from './rules.js';
 

@@ -1,5 +1,5 @@
 /** The order of a trajectory tree, and how much of it fits into an answer. */
-import { groupBy } from '../rows.js';
+import { groupBy } from '../../kernel/index.js';
 
 export interface TreePosition {
   readonly id: string;

@@ -3,7 +3,7 @@ import { longQuery } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import { containerReachOf, reachOf } from '../../identity/index.js';
-import { groupBy } from '../rows.js';
+import { groupBy } from '../../kernel/index.js';
 import { withReadableOutcome } from './outcomes.js';
 import { openTrajectory } from './service.js';
 import { toTrajectory } from './store.js';

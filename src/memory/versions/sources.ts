@@ -1,10 +1,9 @@
 /** Sources of artifacts and notes: trajectories, turns and other artifacts. */
-import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
+import { insertRows, type Query, sql, TENANT, type Tx, tenantTable } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
 import { entriesAfter, findBox, segmentsOf } from '../../facts/sql.js';
 import { unreadableAmong } from '../entities/access.js';
 import { unknownEntity } from '../entities/errors.js';
-import { insertRows, tenantTable } from '../rows.js';
 import { readableVersion } from '../trajectories/outputs.js';
 import type { TrajectoryRow } from '../trajectories/store.js';
 import { existingMemories, type MemoryKind, type VersionRow } from './store.js';

@@ -1,11 +1,21 @@
 /** memory_versions: artifacts and notes, one row per version. */
-import { type KeysetPage, keyset, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
+import {
+  insertRows,
+  type KeysetPage,
+  keyset,
+  type Query,
+  type Sql,
+  sql,
+  TENANT,
+  type Tx,
+  tenantTable,
+} from '../../driver/index.js';
 import type { LifetimeClass } from '../../engine/contract.js';
 import { PENDING, VERSION_ENDED } from '../../engine/sql.js';
 import { eraseCards } from '../../facts/sql.js';
 import { forgetDoc } from '../../index/sql.js';
 import { BESIDE_VERSIONS, versionsAmong } from '../lookups.js';
-import { insertRows, selectIds, tenantTable } from '../rows.js';
+import { selectIds } from '../rows.js';
 
 export type MemoryKind = 'artifact' | 'note';
 
