@@ -21,4 +21,5 @@ export {
 } from './maintain.js';
 export { type Cairn, type LocalCairn, type OpenOptions, openCairn } from './open-cairn.js';
 export { openapiSteps } from './openapi.js';
-export { Store, type StoreOptions } from './store.js';
+export { parts, schema } from './schema.js';
+export { openDriver, Store, type StoreOptions } from './store.js';

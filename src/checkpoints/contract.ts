@@ -33,3 +33,5 @@ export { BUNDLE_FORMAT, type Execution, type ExecutionStatus, type Pruned } from
 declare module '../engine/contract/operation-types.js' {
   interface OperationsByName extends Group<'checkpoints', typeof checkpoints>, Group<'executions', typeof executions> {}
 }
+
+export { checkpointReason, thoughtType } from './checkpoints/model.js';

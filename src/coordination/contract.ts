@@ -27,3 +27,8 @@ declare module '../engine/contract/operation-types.js' {
       Group<'messages', typeof messages>,
       Group<'pmo', typeof pmo> {}
 }
+
+export type { DispatchAnswer } from './agent-turns/model.js';
+export type { Delegation } from './delegations/model.js';
+export type { Handoff } from './handoffs/model.js';
+export type { DeliveredMessage, Message } from './messages/model.js';

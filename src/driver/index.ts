@@ -1,7 +1,9 @@
 /** What other modules may use of driver. */
+export type { WakeListener, WriteOptions } from './driver.js';
 export * from './driver.js';
 export * from './filters.js';
 export { Lane } from './lane.js';
+export { bootstrapTables, statementsOf } from './migrate.js';
 export { openPostgres } from './open-postgres.js';
 export { composed, type Schema, type SchemaPart, triggerFunction } from './schema.js';
 export {
@@ -16,5 +18,6 @@ export {
   verbatim,
 } from './sql.js';
 export { openSqlite } from './sqlite/driver.js';
+export { SqliteConnection } from './sqlite/open.js';
 export { insertRows, tenantTable } from './tenant-table.js';
 export { QUEUE_BYTES } from './write-queue.js';

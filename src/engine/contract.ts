@@ -4,11 +4,21 @@ export {
   type GrantedAccess,
   grantedAccess,
   type MemoryAccess,
+  type MemoryScope,
+  type MemoryType,
   memoryAccess,
   refuseNullError,
 } from './access/model.js';
 export { type Caller, caller, type KeyRole, keyRole } from './calls/caller.js';
-export { asPatch, clearable, inAnyCase, readLeniently, readsLike, refusesNull } from './contract/lenient-input.js';
+export {
+  asPatch,
+  clearable,
+  inAnyCase,
+  nullIsAbsence,
+  readLeniently,
+  readsLike,
+  refusesNull,
+} from './contract/lenient-input.js';
 export { describedAs, describeMembers } from './contract/member-descriptions.js';
 export * from './contract/operation.js';
 export type { Group, In, OperationsByName, Out } from './contract/operation-types.js';

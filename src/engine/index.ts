@@ -7,8 +7,17 @@ export { runCallSteps } from './calls/run-steps.js';
 export type { CallOptions } from './contract/call-options.js';
 export { inputSchema, inputSchemaOf, takesNull } from './contract/input-schema.js';
 export { type Check, type Finding, type HashedContent, MAX_EXAMPLES } from './doctor.js';
-export { endLease, findLease, type Lease, putLease, renewLease, stillExpired } from './leases/store.js';
-export { expireDueLeases, expiries, systemCall, Timekeeper } from './leases/timekeeper.js';
+export {
+  dueLeases,
+  endLease,
+  findLease,
+  type Lease,
+  nextDue,
+  putLease,
+  renewLease,
+  stillExpired,
+} from './leases/store.js';
+export { expireDue, expireDueLeases, expiries, systemCall, Timekeeper } from './leases/timekeeper.js';
 export { Wakes } from './leases/wakes.js';
 export { contentErasers, eraseAll, holderErasers, startErasure, waitForErasure } from './lifetimes/erasure.js';
 export { Erasures, inBatches, nextBatch } from './lifetimes/running-erasures.js';

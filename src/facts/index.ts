@@ -4,6 +4,7 @@ import './register.js';
 export { mayUse, openBox, openBoxes, ownerOf, permitted } from './boxes/access.js';
 export { makeBox, makeFork } from './boxes/creation.js';
 export { boxChecks } from './boxes/doctor.js';
+export { insertBox } from './boxes/store.js';
 export { entryPage, hydrateViews } from './boxes/views.js';
 export { cardsBeyondReach, refuseHidden } from './cards/access.js';
 export { cardChecks, cardContents } from './cards/doctor.js';

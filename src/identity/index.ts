@@ -5,7 +5,7 @@ export * from './access/permissions.js';
 export { checkMayDelegate } from './agents/may-delegate.js';
 export { agentReferences, agentWork } from './agents/references.js';
 export { ensureAgentRecord } from './agents/registration.js';
-export { commonDelegates } from './agents/rules.js';
+export { allowsDelegation, commonDelegates } from './agents/rules.js';
 export {
   AGENT_ORIGINS,
   type AgentRow,

@@ -1,9 +1,17 @@
 /** The door of index: schema, vectors, doctor checks. */
 export { blankDocs, indexSchema } from './schema.js';
+export { BitTable } from './vectors/bits.js';
 export { vectorChecks } from './vectors/doctor.js';
 export { Embedding, embedding } from './vectors/embedding.js';
 export { embeddingText } from './vectors/embedding-text.js';
-export { INDEXED_FROM, VectorIndexing, type VectorOperators, vectorIndexing } from './vectors/indexing.js';
+export { bitsFromText, distance, normalised } from './vectors/encoding.js';
+export {
+  INDEXED_FROM,
+  VECTOR_TABLE,
+  VectorIndexing,
+  type VectorOperators,
+  vectorIndexing,
+} from './vectors/indexing.js';
 export {
   claimVectorMaking,
   countUnembedded,

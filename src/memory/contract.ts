@@ -36,3 +36,7 @@ declare module '../engine/contract/operation-types.js' {
       Group<'trajectories', typeof trajectories>,
       Group<'turns', typeof turns> {}
 }
+
+export { NOTE_TYPES } from './notes/model.js';
+export type { Scope } from './scopes/model.js';
+export type { AddedTurn } from './turns/model.js';

@@ -24,6 +24,7 @@ export {
   refuseClosed,
   refuseFinished,
 } from './scopes/service.js';
+export { insertScope } from './scopes/store.js';
 export { trajectoryChecks } from './trajectories/doctor.js';
 export {
   type FinishingHooks,

@@ -27,3 +27,7 @@ declare module '../engine/contract/operation-types.js' {
       Group<'search', typeof search>,
       Group<'summarization_policies', typeof summarization_policies> {}
 }
+
+export type { AssembledContext, ContextEntry } from './contexts/model.js';
+export type { Job, Trigger } from './jobs/model.js';
+export type { SearchResult } from './search/model.js';

@@ -4,7 +4,7 @@ import { checkpointChecks } from '#cairn/checkpoints/checkpoints/doctor.js';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
 import { type Sql, sql } from '#cairn/driver/index.js';
-import { checks } from '#cairn/maintenance/checks.js';
+import { checks } from '#cairn/maintenance/index.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { onEveryTarget } from '../support/targets.js';
 

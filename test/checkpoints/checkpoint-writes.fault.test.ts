@@ -1,11 +1,9 @@
 /** Faults inside the writes of executions and checkpoints: nothing is half written, and what comes next is right. */
 import { describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/index.js';
-import { schema } from '#cairn/api/schema.js';
+import { Store, schema } from '#cairn/api/index.js';
 import type { Snapshot } from '#cairn/checkpoints/checkpoints/model.js';
 import type { Api } from '#cairn/client/index.js';
-import { type Driver, openSqlite, type Sql, sql } from '#cairn/driver/index.js';
-import { openPostgres } from '#cairn/driver/postgres/driver.js';
+import { type Driver, openPostgres, openSqlite, type Sql, sql } from '#cairn/driver/index.js';
 import { packetJournal } from '#cairn/engine/index.js';
 import { illnesses } from '../support/inspect/audit.js';
 import { type Fault, FaultyDriver, faultyJournal, noFault } from '../support/stand-ins/faulty-driver.js';

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { allOperations } from '#cairn/api/contract.js';
 import { openCairn } from '#cairn/cairndb.js';
 import { program } from '#cairn/cli/main.js';
-import { SqliteConnection } from '#cairn/driver/sqlite/open.js';
+import { SqliteConnection } from '#cairn/driver/index.js';
 import { state, toolCall } from '../support/nouns/checkpoints.js';
 import { cairn, inFolder, type Ran, ROOT, run, serveCairn, startCairn } from '../support/run.js';
 

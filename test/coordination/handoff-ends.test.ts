@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { HANDOFF_EXPIRES_MS } from '#cairn/coordination/handoffs/model.js';
-import { checks } from '#cairn/maintenance/checks.js';
+import { checks } from '#cairn/maintenance/index.js';
 import { expire } from '../support/expiry.js';
 import { formerOwners, someHandoff, someTeam } from '../support/nouns/handoffs.js';
 import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/nouns/scopes.js';

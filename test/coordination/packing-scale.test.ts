@@ -1,7 +1,6 @@
 /** How many statements packing takes, counted by a driver that is wrapped: it must not depend on how many cards there are. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/index.js';
-import { openDriver } from '#cairn/api/store.js';
+import { openDriver, Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { FaultyDriver, noFault } from '../support/stand-ins/faulty-driver.js';
 import { freshDatabase, targetNames } from '../support/targets.js';

@@ -1,7 +1,6 @@
 /** Faults inside a write: nothing is half written, and nobody who shares the commit suffers. */
 import { describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/index.js';
-import { schema } from '#cairn/api/schema.js';
+import { Store, schema } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { type Driver, DriverError } from '#cairn/driver/driver.js';
 import { openPostgres } from '#cairn/driver/postgres/driver.js';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { schema } from '#cairn/api/schema.js';
+import { schema } from '#cairn/api/index.js';
 import type { Driver, MigrationReport } from '#cairn/driver/driver.js';
 import { checksumOf } from '#cairn/driver/migrate.js';
 import { openPostgres } from '#cairn/driver/postgres/driver.js';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryScope, memoryType } from '#cairn/engine/access/model.js';
 import { cardExtents, commonAccess, extentOf, narrowest, reachesCard, widest } from '#cairn/engine/access/rules.js';
-import { allowsDelegation } from '#cairn/identity/agents/rules.js';
-import { commonDelegates } from '#cairn/identity/index.js';
+import { allowsDelegation, commonDelegates } from '#cairn/identity/index.js';
 
 const extent = fc.constantFrom('none' as const, ...memoryScope.options);
 const rules = fc.array(

@@ -3,14 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/index.js';
-import { openDriver } from '#cairn/api/store.js';
+import { openDriver, Store } from '#cairn/api/index.js';
 import type { Driver } from '#cairn/driver/index.js';
 import type { Call } from '#cairn/engine/calls/call.js';
 import { runEach } from '#cairn/engine/writes/batch.js';
-import { add } from '#cairn/facts/cards/service.js';
+import { useCases } from '#cairn/facts/index.js';
 import { CairnError } from '#cairn/kernel/index.js';
 import { callOn } from '../support/inspect/wakes.js';
+
+const { add } = useCases.cards;
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-batch-'));
 let driver: Driver;

@@ -1,9 +1,8 @@
 /** What has a time is there up to the millisecond before it, and over at exactly that one. The clock stands still here. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/index.js';
-import { openDriver } from '#cairn/api/store.js';
+import { openDriver, Store } from '#cairn/api/index.js';
 import { type Api, connectCairn } from '#cairn/client/index.js';
-import { createServer } from '#cairn/http/server.js';
+import { createServer } from '#cairn/http/index.js';
 import { atWork, PROFILE, thought, wordsIn } from '../support/nouns/agent-turns.js';
 import { StoppedClockDriver } from '../support/stand-ins/faulty-driver.js';
 import { freshDatabase, targetNames } from '../support/targets.js';

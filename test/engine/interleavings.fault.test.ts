@@ -1,7 +1,6 @@
 /** What another store commits between a look and the write that rests on it, at exactly that moment. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/index.js';
-import { openDriver } from '#cairn/api/store.js';
+import { openDriver, Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { illnesses } from '../support/inspect/audit.js';
 import { sleep } from '../support/server.js';

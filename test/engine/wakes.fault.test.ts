@@ -1,10 +1,9 @@
 /** Waking those who wait, through commits that fail or are lost, and a listening connection that is killed or silent. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/index.js';
-import { schema } from '#cairn/api/schema.js';
+import { Store, schema } from '#cairn/api/index.js';
 import type { Driver } from '#cairn/driver/index.js';
-import { openPostgres } from '#cairn/driver/postgres/driver.js';
+import { openPostgres } from '#cairn/driver/index.js';
 import { event } from '#cairn/engine/writes/change.js';
 import { packetJournal } from '#cairn/engine/writes/journal.js';
 import { ensureTenant, hasTenant } from '#cairn/engine/writes/tenants.js';

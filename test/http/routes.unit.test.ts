@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { allOperations, type NamedOperation } from '#cairn/api/contract.js';
-import { openapiSteps } from '#cairn/api/openapi.js';
+import { openapiSteps } from '#cairn/api/index.js';
 import { operationRoutes, pathParameters } from '#cairn/engine/contract.js';
 import { referencePage } from '#cairn/http/reference.js';
 import { methodsAt, routesOf } from '#cairn/http/routes.js';

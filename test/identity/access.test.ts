@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { allOperations } from '#cairn/api/contract.js';
 import type { ApiByName } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { createServer } from '#cairn/http/server.js';
+import { createServer } from '#cairn/http/index.js';
 import { followToNow, latestToken } from '../support/nouns/stream.js';
 import { onEveryTarget, refusalOf, type TestStore } from '../support/targets.js';
 

@@ -1,8 +1,7 @@
 /** JSON as it is kept: canonical text, what may be in it, and numbers that parsing would alter. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBody } from '#cairn/http/body.js';
-import { lossyNumber, MAX_VALUES } from '#cairn/http/body-scan.js';
+import { lossyNumber, MAX_VALUES, parseBody } from '#cairn/http/index.js';
 import { canonical, sha256 } from '#cairn/kernel/canonical.js';
 import { type Json, jsonFault, MAX_DEPTH, textFault } from '#cairn/kernel/json/json.js';
 

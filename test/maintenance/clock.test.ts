@@ -1,7 +1,7 @@
 /** A clock that was ahead for a while: what it leaves is noticed, and recovered from. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recoverClock, Store } from '#cairn/api/index.js';
-import { createServer } from '#cairn/http/server.js';
+import { createServer } from '#cairn/http/index.js';
 import { examine } from '#cairn/maintenance/doctor.js';
 import { databases, send } from '../support/http.js';
 import { freshDatabase, refusalOf } from '../support/targets.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { sql } from '#cairn/driver/index.js';
-import { checks } from '#cairn/maintenance/checks.js';
+import { checks } from '#cairn/maintenance/index.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/nouns/scopes.js';
 import { followToNow, latestToken } from '../support/nouns/stream.js';

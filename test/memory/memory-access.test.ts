@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import type { MemoryScope } from '#cairn/engine/access/model.js';
+import type { MemoryScope } from '#cairn/engine/contract.js';
 import { accessTo, type MemoryAccess } from '#cairn/engine/contract.js';
 import { addFormerOwner, dropFormerOwner } from '#cairn/memory/trajectories/former-owners.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';

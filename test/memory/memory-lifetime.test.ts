@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/index.js';
 import type { Ttl } from '#cairn/engine/contract.js';
-import { checks } from '#cairn/maintenance/checks.js';
+import { checks } from '#cairn/maintenance/index.js';
 import { closeScope, finishTrajectory, newScope, newTrajectory } from '../support/nouns/memory.js';
 import { followToNow, latestToken } from '../support/nouns/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { type Sql, sql } from '#cairn/driver/index.js';
 import { uuid } from '#cairn/kernel/contract.js';
-import { checks } from '#cairn/maintenance/checks.js';
+import { checks } from '#cairn/maintenance/index.js';
 import { addArtifact, addCheckpoint, addEdge, addNote, addScope, hold, tenantOf } from '../support/nouns/hierarchy.js';
 import { latestToken } from '../support/nouns/stream.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '#cairn/engine/index.js';
 import { costFrom, offlineCost, type ProviderCost, sumOfCosts } from '#cairn/providers/cost.js';
 import { costOfFailure, modelFailure, reasonOf } from '#cairn/providers/model-failure.js';
-import { providers, providersOf } from '#cairn/recall/index.js';
-import { summaryOf } from '#cairn/recall/jobs/provider-calls.js';
+import { providers, providersOf, summaryOf } from '#cairn/recall/index.js';
 
 const sound: ProviderCost = {
   provider: 'p',

@@ -2,7 +2,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { embedderOf } from '#cairn/cli/settings.js';
 import { httpEmbedder } from '#cairn/providers/embedder.js';
 import { cairn, inFolder } from '../support/run.js';
 import { DIMENSIONS, type StandIn, startEmbedder, vectorOf } from '../support/stand-ins/embedder.js';
@@ -105,16 +104,6 @@ describe('the embedder over HTTP', () => {
 });
 
 describe('the environment', () => {
-  it('EMB-10 names an embedder, or none, and never half of one', async () => {
-    expect(await embedderOf({})).toEqual({});
-    expect(await embedderOf({ CAIRN_EMBEDDER_URL: '', CAIRN_EMBEDDER_MODEL: '' })).toEqual({});
-    const whole = { CAIRN_EMBEDDER_URL: 'http://127.0.0.1:1/v1', CAIRN_EMBEDDER_MODEL: 'm' };
-    expect((await embedderOf(whole)).embedder).toMatchObject({ name: 'm' });
-    const { CAIRN_EMBEDDER_URL } = whole;
-    await expect(embedderOf({ CAIRN_EMBEDDER_URL })).rejects.toThrow(/CAIRN_EMBEDDER_MODEL/);
-    await expect(embedderOf({ CAIRN_EMBEDDER_MODEL: 'm' })).rejects.toThrow(/CAIRN_EMBEDDER_URL/);
-  });
-
   it('EMB-10 gives one to the command: `embed` makes the vectors, a search finds by them', () =>
     withStandIn((standIn) =>
       inFolder(async (cwd) => {

@@ -4,11 +4,15 @@ import { defaultLimits } from '#cairn/engine/index.js';
 import { CairnError } from '#cairn/kernel/index.js';
 import { packageOf } from '#cairn/providers/model-endpoint.js';
 import { type ModelSettingsInput, parseModelSettings } from '#cairn/providers/model-settings.js';
-import { modelExtractor } from '#cairn/recall/extraction/model-extractor.js';
-import { providers, providersOf } from '#cairn/recall/index.js';
-import { factsOf, summaryOf } from '#cairn/recall/jobs/provider-calls.js';
-import { modelSummarizer } from '#cairn/recall/summaries/model-summarizer.js';
-import { offlineSummarizer } from '#cairn/recall/summaries/offline-summarizer.js';
+import {
+  factsOf,
+  modelExtractor,
+  modelSummarizer,
+  offlineSummarizer,
+  providers,
+  providersOf,
+  summaryOf,
+} from '#cairn/recall/index.js';
 import { countTokens } from '#cairn/text/index.js';
 import { type ModelServer, startModelServer } from '../support/stand-ins/model-server.js';
 

@@ -3,8 +3,7 @@ import type { z } from 'zod';
 import type { NamedOperation } from '#cairn/api/contract.js';
 import type { Api } from '#cairn/api/index.js';
 import { executions } from '#cairn/checkpoints/contract.js';
-import { nullIsAbsence } from '#cairn/engine/contract/lenient-input.js';
-import { clearsByNull, inputLocation, pathParameters } from '#cairn/engine/contract.js';
+import { clearsByNull, inputLocation, nullIsAbsence, pathParameters } from '#cairn/engine/contract.js';
 import { plantAgent } from './plant/agents.js';
 import { plantContexts } from './plant/contexts.js';
 import { plantDelegations } from './plant/delegations.js';
@@ -15,15 +14,15 @@ import { plantPolicy } from './plant/policies.js';
 import { plantMemory } from './plant/search.js';
 import { plantTurns } from './plant/turns.js';
 
-export type { Api } from '#cairn/api/api.js';
-export { allOperations, type NamedOperation } from '#cairn/api/operations.js';
+export { allOperations, type NamedOperation } from '#cairn/api/contract.js';
+export type { Api } from '#cairn/api/index.js';
 export {
   clearsByNull,
   inputLocation,
   namesProject,
   operationRoutes,
   pathParameters,
-} from '#cairn/engine/contract/operation.js';
+} from '#cairn/engine/contract.js';
 
 /** Is in everything of a tenant that another must not see, and in no id. */
 export const SECRET = 'the-secret-of-this-tenant';

@@ -1,6 +1,5 @@
 /** Notices what is over in a tenant, as the timekeeper does in the background. */
-import { systemCall } from '#cairn/engine/index.js';
-import { expireDue } from '#cairn/engine/leases/timekeeper.js';
+import { expireDue, systemCall } from '#cairn/engine/index.js';
 import type { TestStore } from './targets.js';
 
 export const expire = ({ store }: TestStore, tenant: string): Promise<number> =>

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { Store } from '#cairn/api/index.js';
 import { Sql } from '#cairn/driver/sql.js';
 import type { KeyRole } from '#cairn/engine/contract.js';
-import { createServer } from '#cairn/http/server.js';
+import { createServer } from '#cairn/http/index.js';
 import { type Api, inputLocation, type NamedOperation, namesProject, pathParameters } from './contract.js';
 import { until } from './server.js';
 import { freshDatabase, targetNames } from './targets.js';

@@ -1,5 +1,5 @@
 /** Starts one PostgreSQL server for the whole run, unless this run needs none. */
-import { openDriver } from '#cairn/api/store.js';
+import { openDriver } from '#cairn/api/index.js';
 import { startPostgres } from '../../scripts/postgres.mjs';
 import { roomyMemory } from './memory-folder.js';
 import { createDatabase, targetNames } from './targets.js';

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { Store, type StoreOptions } from '#cairn/api/index.js';
 import { type Api, connectCairn } from '#cairn/client/index.js';
 import type { KeyRole } from '#cairn/engine/contract.js';
-import { createServer } from '#cairn/http/server.js';
+import { createServer } from '#cairn/http/index.js';
 import { findAgent } from '#cairn/identity/index.js';
 
 export type TargetName = 'sqlite' | 'postgres' | 'http';

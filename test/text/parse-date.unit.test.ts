@@ -1,7 +1,7 @@
 /** Every form of a date that is read, what is none, and the dates that a question names. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readQuestion } from '#cairn/recall/ranking/question.js';
+import { readQuestion } from '#cairn/recall/index.js';
 import { parseDate } from '#cairn/text/parse-date.js';
 import { type DateMention, dateMentions, dateWords, isWithin, relativeMentions } from '#cairn/text/question-dates.js';
 

@@ -1,8 +1,8 @@
 /** Every table has one owner, and SQL names only tables of its own module or of lower ones. */
 import { describe, expect, it } from 'vitest';
-import { parts, schema } from '#cairn/api/schema.js';
+import { parts, schema } from '#cairn/api/index.js';
 import type { SchemaPart } from '#cairn/driver/index.js';
-import { bootstrapTables, statementsOf } from '#cairn/driver/migrate.js';
+import { bootstrapTables, statementsOf } from '#cairn/driver/index.js';
 import { MODULES, moduleOf, ORDER } from './reading/modules.js';
 import { tablesNamed } from './reading/tables-named.js';
 import { foundIn, source, type Tree } from './reading/tree.js';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Store } from '#cairn/api/store.js';
 import { type CairnClient, connectCairn } from '#cairn/client/index.js';
-import { createServer } from '#cairn/http/server.js';
+import { createServer } from '#cairn/http/index.js';
 import { freshDatabase } from '../../support/targets.js';
 
 /** The timestamp of seed 003's example, whose ttl is a week later. */

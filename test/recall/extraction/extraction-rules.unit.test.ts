@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cooperativeYield } from '#cairn/kernel/index.js';
-import { NOTE_TYPES } from '#cairn/memory/notes/model.js';
+import { NOTE_TYPES } from '#cairn/memory/contract.js';
 import { extractFacts } from '#cairn/recall/extraction/english/extraction.js';
 import { sameFact } from '#cairn/recall/extraction/english/same-fact.js';
 import type { ExtractedFact } from '#cairn/recall/extraction/extractor.js';

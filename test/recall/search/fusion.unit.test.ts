@@ -1,10 +1,8 @@
 /** Vectors as they are kept and compared, and one ranking out of two. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { embeddingText } from '#cairn/index/index.js';
+import { BitTable, bitsFromText, distance, embeddingText, normalised } from '#cairn/index/index.js';
 import { bitsAsDigits, bitsToText, signBits, similarity, vectorFromText, vectorToText } from '#cairn/index/sql.js';
-import { BitTable } from '#cairn/index/vectors/bits.js';
-import { bitsFromText, distance, normalised } from '#cairn/index/vectors/encoding.js';
 import { fuse } from '#cairn/recall/ranking/fusion.js';
 
 const order = (fused: readonly { doc_no: number }[]) => fused.map(({ doc_no }) => doc_no);

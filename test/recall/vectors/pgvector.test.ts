@@ -1,12 +1,11 @@
 /** Vectors on a PostgreSQL that has pgvector: indexed for a tenant with many, and found as they are without it. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from '#cairn/api/index.js';
-import { schema } from '#cairn/api/schema.js';
+import { Store, schema } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { openPostgres } from '#cairn/driver/postgres/driver.js';
+import { openPostgres } from '#cairn/driver/index.js';
 import { packetJournal } from '#cairn/engine/index.js';
-import { VECTOR_TABLE } from '#cairn/index/vectors/indexing.js';
+import { VECTOR_TABLE } from '#cairn/index/index.js';
 import type { Embedder } from '#cairn/providers/index.js';
 import { type PgvectorServer, startPgvector } from '../../../scripts/pgvector.mjs';
 import { targetNames } from '../../support/targets.js';

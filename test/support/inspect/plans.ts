@@ -2,13 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Store } from '#cairn/api/index.js';
-import { schema } from '#cairn/api/schema.js';
+import { Store, schema } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import type { WriteOptions } from '#cairn/driver/driver.js';
-import { type Driver, openSqlite, type Query, type Sql } from '#cairn/driver/index.js';
+import type { WriteOptions } from '#cairn/driver/index.js';
+import { type Driver, openSqlite, type Query, type Sql, SqliteConnection } from '#cairn/driver/index.js';
 import { compile } from '#cairn/driver/sql.js';
-import { SqliteConnection } from '#cairn/driver/sqlite/open.js';
 import { packetJournal } from '#cairn/engine/index.js';
 
 export interface Plans {

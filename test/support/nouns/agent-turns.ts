@@ -1,8 +1,7 @@
 /** Profiles, boxes and agent_turns for tests, and whether a call has left anything behind. */
 import { expect } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import type { DispatchAnswer } from '#cairn/coordination/agent-turns/model.js';
-import type { AgentTurn } from '#cairn/coordination/contract.js';
+import type { AgentTurn, DispatchAnswer } from '#cairn/coordination/contract.js';
 import { sql } from '#cairn/driver/index.js';
 import type { TestStore } from '../targets.js';
 import { tenantOf } from './hierarchy.js';

@@ -1,6 +1,6 @@
 /** Tasks to assemble contexts for. */
 import type { Api } from '#cairn/client/index.js';
-import type { AssembledContext, ContextEntry } from '#cairn/recall/contexts/model.js';
+import type { AssembledContext, ContextEntry } from '#cairn/recall/contract.js';
 
 export interface Task {
   readonly trajectory_id: string;

@@ -1,7 +1,6 @@
 /** Agents that delegate to each other, for tests of delegations. */
 import type { Api } from '#cairn/client/index.js';
-import type { AgentTurn } from '#cairn/coordination/contract.js';
-import type { Delegation } from '#cairn/coordination/delegations/model.js';
+import type { AgentTurn, Delegation } from '#cairn/coordination/contract.js';
 import type { TestStore } from '../targets.js';
 import { tenantOf } from './hierarchy.js';
 

@@ -1,7 +1,7 @@
 /** Agents and a trajectory that goes from one to another, for tests of handoffs. */
 import type { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import type { Handoff } from '#cairn/coordination/handoffs/model.js';
+import type { Handoff } from '#cairn/coordination/contract.js';
 import { sql } from '#cairn/driver/index.js';
 import type { TestStore } from '../targets.js';
 import { tenantOf } from './hierarchy.js';

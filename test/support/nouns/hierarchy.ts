@@ -3,11 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/index.js';
-import { insertBox } from '#cairn/facts/boxes/store.js';
+import { insertBox } from '#cairn/facts/index.js';
 import type { BoxRow } from '#cairn/facts/sql.js';
 import { newId } from '#cairn/kernel/contract.js';
-import { insertEdges, settleEdges } from '#cairn/memory/index.js';
-import { insertScope } from '#cairn/memory/scopes/store.js';
+import { insertEdges, insertScope, settleEdges } from '#cairn/memory/index.js';
 
 export const tenantOf = async (cairn: Api): Promise<string> => (await cairn.auth.whoami()).tenant_id;
 

@@ -1,6 +1,6 @@
 /** Memory of every type by two agents in several trajectories, for tests of what one of them reaches. */
 import type { Api } from '#cairn/client/index.js';
-import type { MemoryType } from '#cairn/engine/access/model.js';
+import type { MemoryType } from '#cairn/engine/contract.js';
 
 export type Kind = Exclude<MemoryType, '*'>;
 export const KINDS: readonly Kind[] = ['Turn', 'Artifact', 'Note', 'Card', 'Packet', 'Checkpoint'];

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import type { DeliveredMessage, Message } from '#cairn/coordination/messages/model.js';
+import type { DeliveredMessage, Message } from '#cairn/coordination/contract.js';
 import { insertAgent } from '#cairn/identity/index.js';
 import type { TestStore } from '../targets.js';
 

@@ -2,8 +2,7 @@
 import type { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { sql } from '#cairn/driver/index.js';
-import type { Scope } from '#cairn/memory/scopes/model.js';
-import type { AddedTurn } from '#cairn/memory/turns/model.js';
+import type { AddedTurn, Scope } from '#cairn/memory/contract.js';
 
 export const someTrajectory = async (cairn: Api): Promise<string> =>
   (await cairn.trajectories.create({ name: 'task' })).trajectory_id;

@@ -1,6 +1,6 @@
 /** Searching in tests: what is found, by its type and id. */
 import type { Api } from '#cairn/client/index.js';
-import type { SearchResult } from '#cairn/recall/search/model.js';
+import type { SearchResult } from '#cairn/recall/contract.js';
 
 type Asked = Parameters<Api['search']['query']>[0];
 

@@ -1,6 +1,5 @@
 /** Arbitrary snapshots and checkpoints, for properties about what carries them. */
 import fc from 'fast-check';
-import { checkpointReason, thoughtType } from '#cairn/checkpoints/checkpoints/model.js';
 import type {
   Checkpoint,
   CheckpointMetadata,
@@ -10,6 +9,7 @@ import type {
   Thought,
   ToolCall,
 } from '#cairn/checkpoints/contract.js';
+import { checkpointReason, thoughtType } from '#cairn/checkpoints/contract.js';
 import type { Json, JsonObject } from '#cairn/kernel/contract.js';
 
 const wellFormed = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => !text.includes('\u0000'));

@@ -1,7 +1,7 @@
 /** Policies and their jobs for tests: what they make, and waiting for it. */
 import type { Api } from '#cairn/client/index.js';
 import type { Artifact } from '#cairn/memory/contract.js';
-import type { Job, Trigger } from '#cairn/recall/jobs/model.js';
+import type { Job, Trigger } from '#cairn/recall/contract.js';
 import { sleep } from '../server.js';
 import { say } from './scopes.js';
 

@@ -1,6 +1,5 @@
 /** A real driver with faults, wrapped from outside: the nth statement of chosen writes fails, or the journal does. */
-import type { WakeListener, WriteOptions } from '#cairn/driver/driver.js';
-import type { Driver, Journal, Query, Sql, Tx } from '#cairn/driver/index.js';
+import type { Driver, Journal, Query, Sql, Tx, WakeListener, WriteOptions } from '#cairn/driver/index.js';
 
 /** Where the next fault strikes. Statements of all writes that the fault is meant for are counted together. */
 export interface Fault {

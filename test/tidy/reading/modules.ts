@@ -26,9 +26,9 @@ export const MODULES = [...ORDER, ...OUTSIDE];
 /**
  * The files of a module that others may import. `index.ts` has use cases and registries; `contract.ts` has models and
  * operations, which clients load too; `sql.ts` has rows and conditions, which the reading thread of SQLite loads too; the
- * kernel's `node.ts` has what needs Node. The package's own entries are files of src/ itself.
+ * kernel's `node.ts` has what needs Node; `main.ts` is the command. The package's own entries are files of src/ itself.
  */
-export const DOORS = ['index.ts', 'contract.ts', 'sql.ts', 'node.ts'];
+export const DOORS = ['index.ts', 'contract.ts', 'sql.ts', 'node.ts', 'main.ts'];
 
 /** The folder below src/; '.' for a file of src/ itself. */
 export const moduleOf = (path: string): string => {

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Driver, VectorSpace, VectorTable } from '#cairn/driver/index.js';
 import { PostgresVectors } from '#cairn/driver/postgres/vectors.js';
-import { VECTOR_TABLE, VectorIndexing } from '#cairn/index/vectors/indexing.js';
+import { VECTOR_TABLE, VectorIndexing } from '#cairn/index/index.js';
 import { until, within } from '../support/server.js';
 import { freshDatabase, targetNames } from '../support/targets.js';
 
