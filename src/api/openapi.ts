@@ -5,11 +5,11 @@ import {
   describedAs,
   describeMembers,
   inputLocation,
+  inputSchema,
   namesProject,
   operationRoutes,
   pathParameters,
 } from '../engine/contract.js';
-import { inputSchema } from '../engine/index.js';
 import type { Json, JsonObject } from '../kernel/contract.js';
 import { errorCodes } from '../kernel/index.js';
 import { allOperations, groups, type NamedOperation } from './operations.js';

@@ -1,13 +1,6 @@
 /** `cairn checkpoints export|import` and `cairn executions export|import`. */
 import type { Command } from 'commander';
-import {
-  executionText,
-  exportCheckpoint,
-  exportExecution,
-  type ImportOptions,
-  importCheckpoints,
-  importExecution,
-} from '../api/index.js';
+import type { ImportOptions } from '../api/index.js';
 import { type Settings, withApi, withStore } from './settings.js';
 import { plain } from './terminal.js';
 
@@ -27,6 +20,9 @@ export const fileCommands: readonly OwnCommand[] = [
 
 const READS = { reads: true };
 
+/** On demand, so that help and usage errors do not load the store. */
+const files = () => import('../api/index.js');
+
 function addExportCheckpoint(command: Command): void {
   withStore(command.description('Write a checkpoint to a file.'))
     .argument('<checkpoint_id>')
@@ -35,7 +31,11 @@ function addExportCheckpoint(command: Command): void {
     .addHelpText('after', '\nExample:\n  $ cairn checkpoints export cp-1 --dir ./checkpoints')
     .action(async (id: string, options: Settings & { dir: string; diff?: boolean }) => {
       const to = { directory: options.dir, diff: options.diff === true };
-      const { path, bytes } = await withApi(options, (cairn) => exportCheckpoint(cairn, id, to), READS);
+      const { path, bytes } = await withApi(
+        options,
+        async (cairn) => (await files()).exportCheckpoint(cairn, id, to),
+        READS,
+      );
       console.log(`${plain(path)}: checkpoint ${plain(id)}, ${bytes} bytes`);
     });
 }
@@ -48,8 +48,8 @@ function addImportCheckpoints(command: Command): void {
       '\nExamples:\n  $ cairn checkpoints import checkpoints/cp-1.json\n  $ cairn checkpoints import ./checkpoints',
     )
     .action(async (path: string, options: Settings) => {
-      const { imported, present } = await withApi(options, (cairn) =>
-        importCheckpoints(cairn, path, { progress: showProgress() }),
+      const { imported, present } = await withApi(options, async (cairn) =>
+        (await files()).importCheckpoints(cairn, path, { progress: showProgress() }),
       );
       for (const id of imported) console.log(`imported checkpoint ${plain(id)}`);
       for (const id of present) console.log(`checkpoint ${plain(id)} already exists`);
@@ -65,10 +65,11 @@ function addExportExecution(command: Command): void {
     .action(async (id: string, options: Settings & { out?: string }) => {
       const { out } = options;
       if (out === undefined) {
-        process.stdout.write(await withApi(options, (cairn) => executionText(cairn, id), READS));
+        process.stdout.write(await withApi(options, async (cairn) => (await files()).executionText(cairn, id), READS));
         return;
       }
-      const { path, bytes, checkpoints } = await withApi(options, (cairn) => exportExecution(cairn, id, out), READS);
+      const exported = await withApi(options, async (cairn) => (await files()).exportExecution(cairn, id, out), READS);
+      const { path, bytes, checkpoints } = exported;
       console.log(`${plain(path)}: execution ${plain(id)}, ${checkpoints} checkpoint(s), ${bytes} bytes`);
     });
 }
@@ -78,7 +79,9 @@ function addImportExecution(command: Command): void {
     .argument('<file>')
     .addHelpText('after', '\nExample:\n  $ cairn executions import run-1.json --database ./other.db')
     .action(async (file: string, options: Settings) => {
-      const { execution_id, checkpoints } = await withApi(options, (cairn) => importExecution(cairn, file));
+      const { execution_id, checkpoints } = await withApi(options, async (cairn) =>
+        (await files()).importExecution(cairn, file),
+      );
       console.log(`imported execution ${plain(execution_id)}, ${checkpoints} checkpoint(s)`);
     });
 }

@@ -2,8 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { allOperations, groups, type NamedOperation } from '../api/contract.js';
 import type { ApiByName } from '../api/index.js';
-import { clearsByNull, pathParameters } from '../engine/contract.js';
-import { inputSchemaOf, takesNull } from '../engine/index.js';
+import { clearsByNull, inputSchemaOf, pathParameters, takesNull } from '../engine/contract.js';
 import { invalid } from '../kernel/index.js';
 import type { OwnCommand } from './file-commands.js';
 import { type Settings, withApi, withStore } from './settings.js';

@@ -1,4 +1,5 @@
 /** Models and operations of engine: schemas alone, for clients as well. */
+
 export {
   accessTo,
   type GrantedAccess,
@@ -10,6 +11,7 @@ export {
   refuseNullError,
 } from './access/model.js';
 export { type Caller, caller, type KeyRole, keyRole } from './calls/caller.js';
+export { inputSchema, inputSchemaOf, takesNull } from './contract/input-schema.js';
 export {
   asPatch,
   clearable,

@@ -5,7 +5,6 @@ export * from './calls/call.js';
 export { OpenCalls, storeClosed, WrittenTenants } from './calls/open-calls.js';
 export { runCallSteps } from './calls/run-steps.js';
 export type { CallOptions } from './contract/call-options.js';
-export { inputSchema, inputSchemaOf, takesNull } from './contract/input-schema.js';
 export { type Check, type Finding, type HashedContent, MAX_EXAMPLES } from './doctor.js';
 export {
   dueLeases,

@@ -1,8 +1,7 @@
 /** The API reference: one self-contained page, generated from the table. */
 import { z } from 'zod';
 import { allOperations, type NamedOperation } from '../api/contract.js';
-import { inputLocation, operationRoutes, pathParameters } from '../engine/contract.js';
-import { inputSchemaOf } from '../engine/index.js';
+import { inputLocation, inputSchemaOf, operationRoutes, pathParameters } from '../engine/contract.js';
 import { errorCodes } from '../kernel/index.js';
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);

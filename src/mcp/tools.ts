@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { allOperations, type NamedOperation } from '../api/contract.js';
 import type { Tool } from '../engine/contract.js';
-import { inputSchemaOf } from '../engine/index.js';
+import { inputSchemaOf } from '../engine/contract.js';
 import type { ToolDescription } from './sdk.js';
 
 export type OperationAsTool = NamedOperation & { readonly mcp: Tool };

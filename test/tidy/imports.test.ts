@@ -216,6 +216,15 @@ describe('what is loaded', () => {
     expect(foundIn(packagesOfContracts, planted)).toEqual(['src/facts/contract.ts imports pg']);
   });
 
+  const storeInCommand = (tree: Tree): string[] =>
+    [...loadedBy(tree, ['src/cli/main.ts']).files].filter((file) => file.startsWith('src/driver/'));
+
+  it('by the command line has no store: help and usage errors are answered without one', () => {
+    expect(storeInCommand(source)).toEqual([]);
+    const planted = { 'src/cli/planted.ts': '', 'src/cli/main.ts': "import '../driver/index.js';" };
+    expect(foundIn(storeInCommand, planted)).toContain('src/driver/index.ts');
+  });
+
   const LAZY = ['@modelcontextprotocol/server', 'gpt-tokenizer'];
   const lazyPackages = (tree: Tree): string[] =>
     loadedBy(tree, ['src/cairndb.ts', 'src/cli/main.ts'])
