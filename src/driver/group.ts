@@ -265,7 +265,7 @@ export const sleep = (ms: number): Promise<void> => new Promise((resolve) => set
 export function readingError(error: unknown): unknown {
   const inTheWay = error instanceof DriverError && (error.kind === 'busy' || error.kind === 'conflict');
   if (!inTheWay) return toCairnError(error);
-  const message = `the database canceled this read, which took too long or conflicted with a write: ask for less, or try again later: ${error.message}`;
+  const message = `the database canceled this read, which took too long or conflicted with another transaction: ask for less, or try again later: ${error.message}`;
   return new CairnError('OVERLOADED', message, undefined, error);
 }
 
