@@ -74,6 +74,7 @@ export async function bringBackSeals(tx: Tx, now: number): Promise<void> {
     }
     for (const [time, ids] of idsByTime) await tx.run(set(ids, time));
   }
+  // Later seals and deletions come after all of these, not after the times of the wrong clock.
   const last = [...times.values()].at(-1) ?? now;
   await tx.run(sql`UPDATE sweeps SET sealed_at = CASE WHEN sealed_at > ${now} THEN ${last} ELSE sealed_at END,
       swept_at = CASE WHEN swept_at > ${now} THEN ${last} ELSE swept_at END WHERE tenant_id = ${TENANT}`);

@@ -137,21 +137,26 @@ const sweepMessages = (call: Call): Promise<number> =>
     return { count, isLast: found.length < BATCH && batch.length === found.length };
   });
 
-function sweepPackets(call: Call): Promise<number> {
+async function sweepPackets(call: Call): Promise<number> {
+  const now = call.driver.now();
   let limit = CHUNK.first;
-  return inBatches(call, async (work) => {
-    const batch = await expiredPackets(work.tx, work.now, limit);
-    let count = 0;
-    for (const packet of batch) {
-      const hash = keyedHash(call.meta.erasure_key, packet.content_hash);
-      if (await erasePacket(work.tx, packet, hash, work.now)) count++;
-    }
-    journalErased(work, 'packets', count);
-    const isLast = batch.length < limit;
+  for (let total = 0; ; ) {
+    const asked = limit;
+    const { batch, count } = await writeGuarded(call, async (tx) => {
+      const batch = await expiredPackets(tx, now, asked);
+      let count = 0;
+      for (const packet of batch) {
+        const hash = keyedHash(call.meta.erasure_key, packet.content_hash);
+        if (await erasePacket(tx, packet, hash, now)) count++;
+      }
+      journalErased({ call, tx, now }, 'packets', count);
+      return { batch, count };
+    });
+    total += count;
+    if (batch.length < asked) return total;
     // Erasing parses each envelope for its index entries, so a batch is bounded by bytes as well.
     limit = Math.min(BATCH, nextLimit(batch, limit, packetBytes));
-    return { count, isLast };
-  });
+  }
 }
 
 const forgetAll = (call: Call, forget: typeof forgetRequests, before: number): Promise<number> =>

@@ -68,6 +68,25 @@ onEveryTarget('carried checkpoints', (test) => {
     expect(await api.checkpoints.get({ checkpoint_id: 'third' })).toMatchObject({ extra: { id: 'third' } });
   });
 
+  it('CKPT-28 unknown members of thoughts and tool calls do not hide the ids that a list gives them', async () => {
+    const api = await test().freshTenant();
+    const foreign = { execution_id: 'foreign run', checkpoint_id: 'foreign checkpoint' };
+    const thought = { id: 'idea', type: 'planning', content: 'so', confidence: 1, children: [], timestamp: 1 };
+    const call = { id: 'call', tool_id: 'shell', arguments: {}, success: true, duration_ms: 1, timestamp: 1 };
+    const snapshot = {
+      ...snapshotOf('first'),
+      thought_chain: { steps: [{ ...thought, ...foreign }] },
+      tool_state: { pending: [], completed: [{ ...call, ...foreign }] },
+    };
+    await api.checkpoints.import({ checkpoint: { ...fileOf('first'), snapshot } as never });
+    const own = { execution_id: 'run', checkpoint_id: 'first' };
+    for (const filter of [{}, { checkpoint_id: 'first' }]) {
+      expect((await api.checkpoints.thoughts(filter)).thoughts).toMatchObject([{ id: 'idea', ...own }]);
+      expect((await api.checkpoints.tool_calls(filter)).tool_calls).toMatchObject([{ id: 'call', ...own }]);
+    }
+    expect((await api.checkpoints.get({ checkpoint_id: 'first' })).snapshot).toEqual(snapshot);
+  });
+
   it('CKPT-28 files that descend from themselves are refused, and nothing is stored of them', async () => {
     const api = await test().freshTenant();
     const refused = { code: 'INVALID_INPUT', status: 400 };

@@ -76,11 +76,12 @@ async function entryPage<T extends Thought | ToolCall>(
     bytesOf: ({ body }) => body.length,
     count: held ? async () => held.length : countEntries(table, filter),
   });
+  // The body first: an imported one may have unknown members of these names.
   const entries = rows.map(({ id, execution_id, checkpoint_id, body }) => ({
-    execution_id,
-    checkpoint_id,
     ...(JSON.parse(body) as T),
     id,
+    execution_id,
+    checkpoint_id,
   }));
   return { entries, page };
 }

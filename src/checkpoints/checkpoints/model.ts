@@ -36,8 +36,11 @@ export function unknownMembers(schema: z.ZodObject, value: object): JsonObject |
 
 type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
 /** The members that are neither null nor undefined. */
-export const presentMembers = <T extends object>(members: T): Present<T> =>
-  Object.fromEntries(Object.entries(members).filter(([, member]) => (member ?? null) !== null)) as Present<T>;
+export function presentMembers<T extends object>(members: T): Present<T> {
+  const present: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(members)) if ((member ?? null) !== null) present[name] = member;
+  return present as Present<T>;
+}
 
 export const thoughtType = z.enum([
   'planning',

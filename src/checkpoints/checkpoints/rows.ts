@@ -1,6 +1,5 @@
 /** Checkpoints to be added, and their rows. */
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { groupBy } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
 import { metadataText } from '../../memory/index.js';
 import { carriedBy } from '../states/carried-members.js';
@@ -99,6 +98,11 @@ export function ownerOf({ execution_id, checkpoint_id }: CheckpointRow, has_base
 
 /** By call, since a caller may put one frozen object in several places. */
 function derivedIds(completed: readonly ToolCall[]): Map<ToolCall, string[]> {
-  const ids = toolCallIds(completed).map((id, i) => ({ id, call: completed[i]! }));
-  return new Map([...groupBy(ids, ({ call }) => call)].map(([call, group]) => [call, group.map(({ id }) => id)]));
+  const derived = new Map<ToolCall, string[]>();
+  for (const [i, id] of toolCallIds(completed).entries()) {
+    const ids = derived.get(completed[i]!);
+    if (ids) ids.push(id);
+    else derived.set(completed[i]!, [id]);
+  }
+  return derived;
 }

@@ -1,7 +1,7 @@
 /** All stored content of an execution, read at once for export, and the states of its checkpoints. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { Json } from '../../kernel/contract.js';
-import { freeze, groupBy, type Steps } from '../../kernel/index.js';
+import { freeze, type Steps } from '../../kernel/index.js';
 import { linesOf } from '../checkpoints/removal.js';
 import type { CheckpointRow } from '../checkpoints/store.js';
 import type { WriteRow } from '../checkpoints/writes.js';
@@ -60,12 +60,14 @@ export function* statesFrom(
   lines: readonly LineRow[],
 ): Steps<(at: Position, rest: Rest) => State> {
   const bases = new Map(lines.map((line) => [line.line, line]));
-  const parsed: PartOnLine[] = [];
+  const onLine = new Map<number, PartOnLine[]>();
   for (const part of parts) {
     yield;
-    parsed.push(part.value === null ? part : { ...part, parsed: freeze(JSON.parse(part.value) as Json) });
+    const parsed = part.value === null ? part : { ...part, parsed: freeze(JSON.parse(part.value) as Json) };
+    const group = onLine.get(part.line);
+    if (group) group.push(parsed);
+    else onLine.set(part.line, [parsed]);
   }
-  const onLine = groupBy(parsed, ({ line }) => line);
   return (at, rest) => {
     const visible: StoredPart[] = [];
     let segment: Position | undefined = at;

@@ -115,7 +115,8 @@ export class Visibility {
 
   #isVisibleFrom(line: number, slots: readonly string[]): boolean {
     const overridden = this.#overridden.get(line);
-    const until = Math.min(...slots.map((slot) => overridden?.get(slot) ?? Number.POSITIVE_INFINITY));
+    let until = Number.POSITIVE_INFINITY;
+    for (const slot of slots) until = Math.min(until, overridden?.get(slot) ?? until);
     const first = this.#revisions.get(line)?.[0];
     if (first !== undefined && first < until) return true;
     return (this.#branches.get(line) ?? []).some(

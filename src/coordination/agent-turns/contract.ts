@@ -118,7 +118,11 @@ export const agent_turns = {
       deliverable,
       status: resultStatus.optional().describe('Default: success'),
       summary: text(20_000).optional(),
-      artifact_ids: z.array(uuid).max(1000).optional().describe('Default: the artifacts of its trajectory'),
+      artifact_ids: z
+        .array(uuid)
+        .max(1000)
+        .optional()
+        .describe('Artifacts of the result. Without it the outcome of its trajectory names all artifacts of that'),
     }),
     event: 'cairn.agent_turn.completed',
     summary: 'Complete an agent_turn with its deliverable, which becomes the last card of the output box.',

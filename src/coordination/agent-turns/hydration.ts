@@ -203,13 +203,14 @@ function asRecorded({ turn, prompt, content_hash }: View, step: StepRow): Hydrat
 
 /** A prompt contains the profile: a party other than the agent itself needs the right to read it. */
 async function refusePrompt(call: Call, turn: AgentTurnRow): Promise<void> {
-  if (call.caller.agent_id === null || call.caller.agent_id === turn.agent_id || turn.profile_box_id === null) return;
+  const { agent_id } = call.caller;
+  if (agent_id === null || agent_id === turn.agent_id || turn.profile_box_id === null) return;
   const box = await findBox(call.driver.at(call.tenant), turn.profile_box_id);
   const reader = await asPermitted(call, ['parties', reads('Card', 'named')], {});
   if (mayReadRecipe(reader, box?.agent_id ?? null)) return;
   throw new CairnError(
     'FORBIDDEN',
-    `this prompt contains profile "${turn.profile_name}", which needs the right to read all cards`,
+    `agent ${agent_id} may not see this prompt: its profile "${turn.profile_name}" needs the right to read all cards`,
     { rule: 'memory_access', memory_type: 'Card', need: 'read' },
   );
 }

@@ -28,11 +28,11 @@ export async function announceDelegation(work: Work, row: DelegationRow, facts: 
   const entity = { type: 'delegation', id: delegation_id };
   appendEvent(work, `cairn.delegation.${event}`, entity, { ...moved, ...facts }, trajectory_id);
   work.tx.wake(`delegation:${delegation_id}`);
-  await sendMessages(work, row, canonical({ delegation_id, trajectory_id, ...moved }));
+  await sendMessages(work, row, { delegation_id, trajectory_id, ...moved });
 }
 
 /** Messages all concerned parties but the agent that made the move. */
-async function sendMessages(work: Work, row: DelegationRow, payload: string): Promise<void> {
+async function sendMessages(work: Work, row: DelegationRow, facts: JsonObject): Promise<void> {
   // Dispatched without an offer: the delegator waits for the agent_turn or its batch, if at all.
   if (row.handover === null) return;
   const [event, ...parties] = ANNOUNCEMENTS[row.status];
@@ -42,7 +42,7 @@ async function sendMessages(work: Work, row: DelegationRow, payload: string): Pr
     if (to_agent_id === null || to_agent_id === work.call.caller.agent_id) continue;
     const from_agent_id = row[party === 'to_agent_id' ? 'from_agent_id' : 'to_agent_id'];
     // Without a trajectory_id: the message carries no content that must be erased with the trajectory.
-    await sendFromSystem(work, { from_agent_id, to_agent_id, message_type, payload });
+    await sendFromSystem(work, { from_agent_id, to_agent_id, message_type, payload: canonical(facts) });
   }
 }
 

@@ -64,7 +64,7 @@ function refuseForeign({ caller }: Call, { name, agent_id }: HandoverRow): void 
   if (caller.agent_id === null || caller.agent_id === agent_id) return;
   throw new CairnError(
     'FORBIDDEN',
-    `handover "${name}" was stored by another agent, ${caller.agent_id} may not change it: use another name`,
+    `agent ${caller.agent_id} may not change handover "${name}", which it did not store: use another name`,
     { rule: 'handover_owner' },
   );
 }

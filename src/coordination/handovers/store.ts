@@ -13,13 +13,14 @@ export interface HandoverRow {
 
 const COLUMNS: Sql = sql`name, agent_id, recipe, created_at, updated_at`;
 
-const byName = (name: string): Sql =>
-  sql`SELECT ${COLUMNS} FROM handovers WHERE tenant_id = ${TENANT} AND name = ${name}`;
+export const findHandover = (query: Query, name: string): Promise<HandoverRow | undefined> =>
+  query.get(sql`SELECT ${COLUMNS} FROM handovers WHERE tenant_id = ${TENANT} AND name = ${name}`);
 
-export const findHandover = (query: Query, name: string): Promise<HandoverRow | undefined> => query.get(byName(name));
-
-export const lockHandover = (tx: Tx, name: string): Promise<HandoverRow | undefined> =>
-  tx.get(sql`${byName(name)} FOR UPDATE`);
+/** Reads behind the lock: a row deleted and saved again by the former holder of the lock is new to the statement. */
+export async function lockHandover(tx: Tx, name: string): Promise<HandoverRow | undefined> {
+  await tx.get(sql`SELECT name FROM handovers WHERE tenant_id = ${TENANT} AND name = ${name} FOR UPDATE`);
+  return findHandover(tx, name);
+}
 
 export const putHandover = (tx: Tx, row: HandoverRow): Promise<void> =>
   tx.send(

@@ -163,6 +163,7 @@ export async function takeDeliveries(
   const taken = chosen
     .filter(({ mailbox, seq }) => got.has(subjectOf(mailbox, seq)))
     .map((one) => ({ ...one, deliveries: one.deliveries + 1 }));
+  if (taken.length === 0) return taken;
   // An expired lease may still exist.
   const subjects = taken.map(({ mailbox, seq }) => subjectOf(mailbox, seq));
   await tx.send(

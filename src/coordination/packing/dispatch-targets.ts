@@ -99,7 +99,8 @@ export async function registeredAgent(tx: Tx, agent_id: string): Promise<AgentRo
 export async function receiverOf(query: Query, to_agent_id: string): Promise<AgentRow> {
   const agent = await findAgent(query, to_agent_id);
   if (agent?.unregistered_at === null) return agent;
-  throw new CairnError('UNKNOWN_ENTITY', `to_agent_id names ${to_agent_id}, which is not registered: see agents.list`, {
+  const fault = agent ? 'was unregistered' : 'is not registered';
+  throw new CairnError('UNKNOWN_ENTITY', `to_agent_id names ${to_agent_id}, which ${fault}: see agents.list`, {
     missing_ids: [to_agent_id],
   });
 }
