@@ -194,7 +194,10 @@ export async function readableEntries(
     const { entity_type, id, card_id, by } = entry;
     const card = cards.get(card_id);
     const may = entity_type === 'Card' ? !card || mayReadCard(call, card) : await mayRead(entity_type, id);
-    if (may) readable.push({ ...entry, by: by !== null && (await mayRead('Artifact', by)) ? by : null });
+    if (!may) continue;
+    // `by` is the turn itself, if it is shown among the turns instead of as a passage; else a summary.
+    const mayReadBy = by !== null && (by === card_id || (await mayRead('Artifact', by)));
+    readable.push({ ...entry, by: mayReadBy ? by : null });
   }
   const ids = new Set(readable.map(({ id }) => id));
   return readable.map((entry) =>

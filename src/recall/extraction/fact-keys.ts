@@ -27,8 +27,8 @@ export async function lockFactKeys(tx: Tx, keys: readonly string[]): Promise<voi
   }
 }
 
-export const insertFactKey = (tx: Tx, key: string, memory_id: string): Promise<number> =>
-  tx.run(sql`INSERT INTO fact_keys (tenant_id, fact_key, memory_id) VALUES (${TENANT}, ${key}, ${memory_id})`);
+export const insertFactKey = (tx: Tx, key: string, memory_id: string): Promise<void> =>
+  tx.send(sql`INSERT INTO fact_keys (tenant_id, fact_key, memory_id) VALUES (${TENANT}, ${key}, ${memory_id})`);
 
 /** Newest memories that are read per key. */
 const MAX_PER_KEY = 20;

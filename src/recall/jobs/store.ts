@@ -243,7 +243,7 @@ export async function countArtifact(tx: Tx, counted_in: string, level: string): 
         WHERE v.tenant_id = ${TENANT} AND v.kind = 'artifact' AND v.abstraction_level = ${level}
           AND v.superseded_at IS NULL${versionsIn(counted_in)}`,
   );
-  await tx.run(
+  await tx.send(
     sql`INSERT INTO artifact_tallies (tenant_id, counted_in, level, made)
         VALUES (${TENANT}, ${counted_in}, ${level}, ${all!.made})`,
   );

@@ -123,7 +123,10 @@ export async function fireOnClose(work: Work, scopes: readonly ScopeRow[], pinne
   return fired;
 }
 
-/** Fires policies of scopes that end within another change: their turns, no longer readable, stay pinned until a deadline. */
+/**
+ * Fires policies of scopes that end within another change, before which no job can run: their turns, no longer readable,
+ * stay pinned for the jobs until a deadline.
+ */
 export async function fireAtEnd(work: Work, scopes: readonly ScopeRow[]): Promise<void> {
   const { call, tx, now } = work;
   const until = now + call.limits.max_closing_ms;

@@ -69,8 +69,8 @@ export const toPolicy = (row: PolicyRow): SummarizationPolicy => ({
   updated_at: toIso(row.updated_at),
 });
 
-export const insertPolicy = (tx: Tx, row: PolicyRow): Promise<number> =>
-  tx.run(
+export const insertPolicy = (tx: Tx, row: PolicyRow): Promise<void> =>
+  tx.send(
     sql`INSERT INTO summarization_policies (tenant_id, policy_id, name, agent_id, attached, trajectory_id, scope_id,
           trigger_type, threshold, source_level, target_level, max_sources, max_tokens, create_edges, actions, enabled,
           sent_hash, created_at, updated_at)

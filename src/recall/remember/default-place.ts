@@ -20,6 +20,7 @@ function placeId(tenant: string, what: string, number: number): string {
 async function openPlace(
   tenant: string,
   what: string,
+  field: 'trajectory_id' | 'scope_id',
   isOpen: (id: string) => Promise<boolean | undefined>,
   create: (id: string) => Promise<unknown>,
 ): Promise<string> {
@@ -30,7 +31,7 @@ async function openPlace(
     if (open === undefined) await create(id);
     return id;
   }
-  throw new CairnError('STATE_CONFLICT', `${MAX_PLACES} places called ${NAME} are closed: give a ${what}_id`);
+  throw new CairnError('STATE_CONFLICT', `${MAX_PLACES} places called ${NAME} are closed: give a ${field}`);
 }
 
 export function defaultTrajectory(call: Call): Promise<string> {
@@ -38,6 +39,7 @@ export function defaultTrajectory(call: Call): Promise<string> {
   return openPlace(
     tenant,
     'trajectory',
+    'trajectory_id',
     async (id) => {
       const row = await findTrajectory(driver.at(tenant), id);
       return row && row.deleted_at === null && row.status === 'Active';
@@ -51,6 +53,7 @@ export function defaultScope(call: Call, trajectory_id: string): Promise<string>
   return openPlace(
     tenant,
     `scope of ${trajectory_id}`,
+    'scope_id',
     async (id) => {
       const row = await findScope(driver.at(tenant), id);
       return row && row.deleted_at === null && row.closed_at === null;

@@ -346,4 +346,27 @@ onEveryTarget('manifests', (test) => {
       details: { rule: 'box_owner_or_grant' },
     });
   });
+
+  it('MAN-10 an agent that may read no artifacts is told that a passage is shown as a turn', async () => {
+    const admin = await test().freshTenant();
+    const ann = await test().as({ tenant: await tenantOf(admin), agent: 'ann' });
+    const { trajectory_id, scope_id } = await someTask(admin);
+    const [turn_id] = await sayAll(admin, scope_id, ['The invoice needs a number.', 'Good.']);
+    const { manifest_id } = await ann.context.assemble({ trajectory_id, query: 'invoice number' });
+    await admin.agents.register({
+      agent_id: 'ann',
+      agent_type: 'coder',
+      capabilities: ['code'],
+      memory_access: {
+        read: ['Card', 'Turn'].map((memory_type) => ({ memory_type: memory_type as 'Card', scope: 'all' })),
+        write: [],
+      },
+    });
+    const { entries } = await ann.manifests.get({ manifest_id });
+    expect(entries.find(({ section }) => section === 'passages')).toMatchObject({
+      reason: 'shown_already',
+      id: turn_id,
+      by: turn_id,
+    });
+  });
 });

@@ -52,15 +52,19 @@ const NUMBERS: ReadonlyMap<string, string> = new Map([
     .map((word, at) => [word, ['1st', '2nd', '3rd'][at] ?? `${at + 1}th`] as const),
 ]);
 
+// Maps: "constructor" as a word must not find a member of Object.prototype.
+const NEGATED_VERBS = new Map(Object.entries({ ca: 'can', wo: 'will', sha: 'shall', ai: 'be' }));
+const CONTRACTED_VERBS = new Map(Object.entries({ re: 'be', m: 'be', ve: 'have', ll: 'will' }));
+
 /** Expands a contraction. */
 function uncontracted(word: string): readonly string[] {
   if (word === 'cannot') return ['can', 'not'];
   const negated =
     /^([a-z]+)n't$/.exec(word)?.[1] ?? /^(do|does|did|is|are|was|were|ca|wo|should|must)nt$/.exec(word)?.[1];
-  if (negated !== undefined) return [{ ca: 'can', wo: 'will', sha: 'shall', ai: 'be' }[negated] ?? negated, 'not'];
+  if (negated !== undefined) return [NEGATED_VERBS.get(negated) ?? negated, 'not'];
   if (word === "let's") return ['let', 'us'];
   const [head, tail = ''] = word.split("'") as [string, string | undefined];
-  const verb = { re: 'be', m: 'be', ve: 'have', ll: 'will' }[tail];
+  const verb = CONTRACTED_VERBS.get(tail);
   if (verb !== undefined) return [head, verb];
   return tail === 's' && /^(?:it|that|there|here|he|she|what|who)$/.test(head) ? [head, 'be'] : [word];
 }
