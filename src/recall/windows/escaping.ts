@@ -67,13 +67,13 @@ export const inOneLine = (title: string): string =>
   escapeTemplateTokens(title.replace(LINE_ENDS, ' ')).replace(/<(?=[a-z/!?])/gi, '\\<');
 
 /** Ids and names allow no backslash, so their brackets are replaced. */
-const defusedName = (name: string): string => (escapeTemplateTokens(name) === name ? name : name.replace(/[<[]/g, '_'));
+const escapedName = (name: string): string => (escapeTemplateTokens(name) === name ? name : name.replace(/[<[]/g, '_'));
 
-function defusedJson(value: Json): Json {
+function escapedJson(value: Json): Json {
   if (typeof value === 'string') return escapeTemplateTokens(value);
-  if (Array.isArray(value)) return value.map(defusedJson);
+  if (Array.isArray(value)) return value.map(escapedJson);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [escapeTemplateTokens(name), defusedJson(one)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [escapeTemplateTokens(name), escapedJson(one)]));
 }
 
 const defusedMessage = (message: Message): Message => ({
@@ -83,16 +83,16 @@ const defusedMessage = (message: Message): Message => ({
     const input = canonical(call.input);
     return {
       ...call,
-      id: defusedName(call.id),
-      name: defusedName(call.name),
-      input: escapeTemplateTokens(input) === input ? call.input : (defusedJson(call.input) as typeof call.input),
+      id: escapedName(call.id),
+      name: escapedName(call.name),
+      input: escapeTemplateTokens(input) === input ? call.input : (escapedJson(call.input) as typeof call.input),
       result: call.result && { ...call.result, text: escapeTemplateTokens(call.result.text) },
     };
   }),
 });
 
 /** The messages of a conversation without control tokens. */
-export const defusedTranscript = ({ system, messages }: Transcript): Transcript => ({
+export const escapedTranscript = ({ system, messages }: Transcript): Transcript => ({
   system,
   messages: messages.map(defusedMessage),
 });

@@ -3,7 +3,7 @@ import { answerText, type Message, openaiMessages, type Transcript } from '../..
 import type { JsonObject } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
 import type { SectionName } from '../contexts/model.js';
-import { contained, defusedTranscript, escapeTemplateTokens, inOneLine, isQuoted } from './escaping.js';
+import { contained, escapedTranscript, escapeTemplateTokens, inOneLine, isQuoted } from './escaping.js';
 import { GIVEN } from './sections.js';
 import { conversationOf } from './turns.js';
 import {
@@ -88,11 +88,11 @@ export const chat: Renderer = {
   part: (part) => escaped(partText(part)) + joint,
   turns: (conversation) =>
     conversation.system.map((text) => escaped(contained(text)) + joint).join('') +
-    openaiMessages('', defusedTranscript(conversation).messages)
+    openaiMessages('', escapedTranscript(conversation).messages)
       .map((message) => `${canonical(message)},`)
       .join(''),
   render(window): Rendering {
-    const { system: said, messages } = defusedTranscript(conversationOf(window.turns));
+    const { system: said, messages } = escapedTranscript(conversationOf(window.turns));
     const system = [...sectionTexts(window), ...said.map(contained)].join(BETWEEN);
     const input = textGiven(window, 'user_input');
     const shown: JsonObject[] = [
