@@ -76,7 +76,7 @@ function escapedJson(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [escapeTemplateTokens(name), escapedJson(one)]));
 }
 
-const defusedMessage = (message: Message): Message => ({
+const escapedMessage = (message: Message): Message => ({
   ...message,
   text: escapeTemplateTokens(message.text),
   calls: message.calls.map((call) => {
@@ -94,5 +94,5 @@ const defusedMessage = (message: Message): Message => ({
 /** The messages of a conversation without control tokens. */
 export const escapedTranscript = ({ system, messages }: Transcript): Transcript => ({
   system,
-  messages: messages.map(defusedMessage),
+  messages: messages.map(escapedMessage),
 });
