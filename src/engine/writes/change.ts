@@ -70,7 +70,7 @@ export async function storedReplay(call: Call, input: unknown): Promise<Json | u
   return keptFor(call.driver.at(call.tenant), call, key, hashOf(call, key, input));
 }
 
-/** Request hashes, since `keptAnswer` and `change` both need them and a large input takes a while. */
+/** Request hashes, since `storedReplay` and `change` both need them and a large input takes a while. */
 const hashes = new WeakMap<object, { readonly call: Call; readonly hash: string }>();
 
 /** Includes the agent: another agent must not get this one's answer. */
