@@ -1,5 +1,4 @@
 /** What other modules may use of driver. */
-export type { WakeListener, WriteOptions } from './driver.js';
 export * from './driver.js';
 export * from './filters.js';
 export { Lane } from './lane.js';

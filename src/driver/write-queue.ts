@@ -54,4 +54,4 @@ export class WaitingWrites {
 const overloaded = (what: string): CairnError =>
   new CairnError('OVERLOADED', `${what} are already waiting, this one was refused: try again later`);
 
-export const storeClosed = (): CairnError => new CairnError('SHUTTING_DOWN', 'the store is closed');
+export const driverClosed = (): CairnError => new CairnError('SHUTTING_DOWN', 'the store is closed');

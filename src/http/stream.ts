@@ -39,7 +39,9 @@ export async function sendStream(
   } catch (error) {
     const known =
       error instanceof CairnError ? error : new CairnError('INTERNAL', 'the stream broke: resume from the last event');
-    if (!signal.aborted) reply.raw.write(`event: error\ndata: ${JSON.stringify(known)}\n\n`);
+    // A slow reader is told even while the server stops.
+    if (!signal.aborted || known.code === 'SLOW_READER')
+      reply.raw.write(`event: error\ndata: ${JSON.stringify(known)}\n\n`);
   } finally {
     await items.return?.();
     reply.raw.end();

@@ -7,7 +7,7 @@ export class Emitter<E extends object> {
   readonly #listeners = new Map<keyof E, Set<{ listener: Listener<never> }>>();
   readonly #waiting: { event: keyof E; data: unknown }[] = [];
   readonly #failed: (error: unknown, event: keyof E) => void;
-  #emiting = false;
+  #emitting = false;
 
   /** `failed` gets the error of a listener that throws or rejects. */
   constructor(failed: (error: unknown, event: keyof E) => void) {
@@ -32,12 +32,12 @@ export class Emitter<E extends object> {
   emit(...[event, data]: EventArgs<E>): void {
     if (!this.has(event)) return;
     this.#waiting.push({ event, data });
-    if (this.#emiting) return;
-    this.#emiting = true;
+    if (this.#emitting) return;
+    this.#emitting = true;
     try {
       for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) this.#call(next);
     } finally {
-      this.#emiting = false;
+      this.#emitting = false;
     }
   }
 

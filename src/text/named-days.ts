@@ -31,7 +31,6 @@ const countOf = (word: string): number => {
   return named < 0 ? Number(small) : named + 1;
 };
 
-/** Tried in order, so longer forms come first. */
 const ABSOLUTE: readonly (readonly [RegExp, Read])[] = [
   [/(?<![\w.])(\d{1,4})([-./])(\d{1,2})\2(\d{2,4})(?![\d.]\d)/, ([, a, mark, b, c]) => dayOfNumbers(a!, mark!, b!, c!)],
   [
@@ -74,11 +73,14 @@ const RELATIVE: typeof ABSOLUTE = [
   ],
 ];
 
+/** Tried in order, so longer forms come first. */
+const FORMS: typeof ABSOLUTE = [...ABSOLUTE, ...RELATIVE];
+
 const daysOf = (unit: string): number => (unit.toLowerCase().startsWith('week') ? 7 : 1);
 
 /** The first day that a sentence of this tense names; undefined if there is none, or it is ambiguous. */
 export function namedDay(sentence: string, said_at: number | undefined, tense: Tense): NamedDay | undefined {
-  for (const [form, read] of [...ABSOLUTE, ...RELATIVE]) {
+  for (const [form, read] of FORMS) {
     const found = form.exec(sentence);
     const day = found && read(found, said_at, tense);
     if (found && day)

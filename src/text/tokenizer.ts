@@ -108,7 +108,10 @@ function merged({ bytePairEncodingCoreProcessor: core }: Encoding, piece: string
   return core.getBpeRankFromString(piece) === undefined ? core.bytePairEncode(piece).length : 1;
 }
 
-/** Counts of recent long pieces, by hash: a text must not stay in memory after its erasure. */
+/**
+ * Counts of recent long pieces: a window counts the same text several times while it is filled. By hash, since a text must
+ * not stay in memory after its erasure.
+ */
 const longCounts = new Map<string, number>();
 const MAX_LONG_COUNTS = 4;
 

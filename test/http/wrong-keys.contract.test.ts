@@ -66,8 +66,11 @@ describe('wrong keys', () => {
     expect((await ask(key)).status).toBe(200);
     expect(answered - before).toBeLessThanOrEqual(2);
     const all = statuses(await Promise.all(late));
-    expect(all.filter((status) => status === 401)).toHaveLength(8);
-    expect(all.filter((status) => status === 429)).toHaveLength(32);
+    // Eight wait at a time. A place is free again every 250 ms, which lets in a few more where the 40 arrive slowly.
+    const waited = all.filter((status) => status === 401).length;
+    expect(waited).toBeGreaterThanOrEqual(8);
+    expect(waited).toBeLessThan(20);
+    expect(all.filter((status) => status === 429)).toHaveLength(40 - waited);
     expect((await ask(key)).status).toBe(200);
     // Once they were answered nobody waits, and the next is late instead of refused.
     expect((await ask('one-more')).status).toBe(401);

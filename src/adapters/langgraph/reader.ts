@@ -114,9 +114,10 @@ export class Reader {
   async #listed(summary: { id: string; execution_id: string }): Promise<CheckpointTuple | undefined> {
     const thread = await this.#parts.threads.threadOf(summary.execution_id);
     if (thread === undefined) return undefined;
-    // Undefined if it was pruned or deleted since the page was read.
-    const read = await unless(['CHECKPOINT_NOT_FOUND'], this.#withWrites(summary.id));
-    return read && this.#tupleOf(thread, summary.execution_id, ...read, false);
+    const tuple = async () =>
+      this.#tupleOf(thread, summary.execution_id, ...(await this.#withWrites(summary.id)), false);
+    // Undefined if it, or the parent with its sends, was pruned or deleted since the page was read.
+    return unless(['CHECKPOINT_NOT_FOUND'], tuple());
   }
 
   async #one(id: string, execution_id: string): Promise<ImageAndWrites> {

@@ -21,7 +21,7 @@ import { Lane } from '../lane.js';
 import { protectedTables } from '../schema.js';
 import { acrossTenants, type Sql } from '../sql.js';
 import { Listeners } from '../wakes.js';
-import { storeClosed, WaitingWrites } from '../write-queue.js';
+import { driverClosed, WaitingWrites } from '../write-queue.js';
 import { PostgresChannel, rowsOf } from './channel.js';
 import { ANY_TIME_MS, connectionSettings, enterRole, UNHURRIED, withoutPassword } from './connection.js';
 import { isConnectionError, translatePostgres } from './errors.js';
@@ -123,7 +123,7 @@ class PostgresDriver implements Driver {
       tenant,
       (query) =>
         new Promise<unknown[]>((resolve, reject) => {
-          if (this.#closed) return reject(storeClosed());
+          if (this.#closed) return reject(driverClosed());
           const read = { query, resolve, reject };
           const queue = this.#reads.get(tenant);
           if (queue) queue.push(read);
@@ -166,7 +166,7 @@ class PostgresDriver implements Driver {
   }
 
   snapshot<T>(tenant: string, read: (query: Query) => Promise<T>, unhurried = false): Promise<T> {
-    if (this.#closed) return Promise.reject(storeClosed());
+    if (this.#closed) return Promise.reject(driverClosed());
     return this.#track(
       this.#retrying(() =>
         this.#reading(async (client) => {
@@ -198,7 +198,7 @@ class PostgresDriver implements Driver {
   }
 
   write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {
-    if (this.#closed) return Promise.reject(storeClosed());
+    if (this.#closed) return Promise.reject(driverClosed());
     return this.#waiting.take(tenant, work, options, (write) => {
       const queue = this.#writes.get(tenant);
       if (queue) queue.push(write);

@@ -26,7 +26,7 @@ import {
 import { APPLIED, type AppliedMigration, bootstrap, checksumOf, pending, statementsOf, versionOf } from '../migrate.js';
 import { compile, type Sql } from '../sql.js';
 import { Listeners, tellKeys, type WakeListeners } from '../wakes.js';
-import { storeClosed, WaitingWrites } from '../write-queue.js';
+import { driverClosed, WaitingWrites } from '../write-queue.js';
 import { SqliteChannel, statementYield } from './channel.js';
 import { integrityOf, LongReader } from './long-reader.js';
 import { createPrivate, SqliteConnection } from './open.js';
@@ -178,12 +178,12 @@ class SqliteDriver implements Driver {
   }
 
   away<O>(tenant: string, module: URL, input: unknown): Promise<O> {
-    if (this.#closed) return Promise.reject(storeClosed());
+    if (this.#closed) return Promise.reject(driverClosed());
     return this.#away.run<O>(module.href, tenant, input);
   }
 
   write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {
-    if (this.#closed) return Promise.reject(storeClosed());
+    if (this.#closed) return Promise.reject(driverClosed());
     return this.#waiting.take(tenant, work, options, (write) => {
       this.#queue.push(write);
       this.#pump ??= this.#drain();

@@ -7,7 +7,10 @@ const MAX_WAITERS = 10_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Waiter {
-  /** Resolves after a wake since it last resolved or joined, on timeout, on abort, or when the store closes. */
+  /**
+   * Resolves after a wake since it last resolved or joined, on timeout, on abort, or when the store closes. One wait at a
+   * time.
+   */
   wait(timeout_ms: number, signal?: AbortSignal): Promise<void>;
   leave(): void;
 }
