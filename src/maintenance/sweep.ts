@@ -137,21 +137,28 @@ const sweepMessages = (call: Call): Promise<number> =>
     return { count, isLast: found.length < BATCH && batch.length === found.length };
   });
 
-function sweepPackets(call: Call): Promise<number> {
+async function sweepPackets(call: Call): Promise<number> {
+  const now = call.driver.now();
   let limit = CHUNK.first;
-  return inBatches(call, async (work) => {
-    const batch = await expiredPackets(work.tx, work.now, limit);
-    let count = 0;
-    for (const packet of batch) {
-      const hash = keyedHash(call.meta.erasure_key, packet.content_hash);
-      if (await erasePacket(work.tx, packet, hash, work.now)) count++;
-    }
-    journalErased(work, 'packets', count);
-    const isLast = batch.length < limit;
-    // Erasing parses each envelope for its index entries, so a batch is bounded by bytes as well.
+  for (let total = 0; ; ) {
+    const { batch, count } = await writeGuarded(call, (tx) => erasePackets({ call, tx, now }, limit));
+    total += count;
+    if (batch.length < limit) return total;
+    // Erasing parses each envelope for its index entries, so a batch is bounded by bytes as well. Set outside the
+    // transaction function, which may run again.
     limit = Math.min(BATCH, nextLimit(batch, limit, packetBytes));
-    return { count, isLast };
-  });
+  }
+}
+
+async function erasePackets(work: Work, limit: number) {
+  const batch = await expiredPackets(work.tx, work.now, limit);
+  let count = 0;
+  for (const packet of batch) {
+    const hash = keyedHash(work.call.meta.erasure_key, packet.content_hash);
+    if (await erasePacket(work.tx, packet, hash, work.now)) count++;
+  }
+  journalErased(work, 'packets', count);
+  return { batch, count };
 }
 
 const forgetAll = (call: Call, forget: typeof forgetRequests, before: number): Promise<number> =>
