@@ -223,7 +223,7 @@ export async function replaceEntries(
   let kept = 0;
   while (kept < wanted.length && current[kept]?.card_id === wanted[kept]) kept++;
   if (kept === wanted.length && kept === box.length && !fresh) return box;
-  // standingOf for own entries: a box that is saved often has many removed entries of a card.
+  // readAppendState for own entries: a box that is saved often has many removed entries of a card.
   const { entered, known } = await readAppendState(tx, box.box_id, wanted, now);
   const inherited = await presentCards(tx, segments.slice(0, -1), wanted);
   requireAll(wanted, (id) => known.has(id) || entered.has(id) || inherited.has(id));
