@@ -43,8 +43,12 @@ export const PLAIN_DOC = {
 } as const;
 
 /** Completes a document; none for content that is not searched. */
-export const newDoc = (doc: Doc | null | undefined, content: ContentColumns): NewDoc[] =>
-  doc ? [{ ...doc, ...content }] : [];
+export const newDoc = (
+  doc: Doc | null | undefined,
+  { content_id, agent_id, created_at, expires_at, held_by }: ContentColumns,
+): NewDoc[] =>
+  // The spread comes last: members that are added behind one are slow to define.
+  doc ? [{ content_id, agent_id, created_at, expires_at, held_by, ...doc }] : [];
 
 const columns = {
   entity_type: 'text',
@@ -82,14 +86,29 @@ export const DOC_COLUMNS: Sql = sql`d.entity_type, d.entity_id, d.content_id, d.
   d.position, d.role, d.speaker, d.agent_id, d.abstraction_level, d.category, d.tags, d.occurred_at, d.created_at,
   d.expires_at, d.held_by, d.length, d.flags, d.terms`;
 
-export const columnsOf = ({ measured, ...doc }: NewDoc): DocColumns => ({
-  ...doc,
-  speaker: measured.speaker,
-  tags: measured.tags.length === 0 ? null : JSON.stringify(measured.tags),
-  occurred_at: measured.occurred_at ?? doc.created_at,
-  length: measured.length,
-  flags: measured.flags,
-  terms: measured.terms,
+/** Member by member: on this hot path rest and spread are thirty times slower, and other members must not get in. */
+export const columnsOf = (doc: NewDoc): DocColumns => ({
+  entity_type: doc.entity_type,
+  entity_id: doc.entity_id,
+  content_id: doc.content_id,
+  type: doc.type,
+  name: doc.name,
+  trajectory_id: doc.trajectory_id,
+  scope_id: doc.scope_id,
+  position: doc.position,
+  role: doc.role,
+  speaker: doc.measured.speaker,
+  agent_id: doc.agent_id,
+  abstraction_level: doc.abstraction_level,
+  category: doc.category,
+  tags: doc.measured.tags.length === 0 ? null : JSON.stringify(doc.measured.tags),
+  occurred_at: doc.measured.occurred_at ?? doc.created_at,
+  created_at: doc.created_at,
+  expires_at: doc.expires_at,
+  held_by: doc.held_by,
+  length: doc.measured.length,
+  flags: doc.measured.flags,
+  terms: doc.measured.terms,
 });
 
 export function insertDocs(tx: Tx, docs: readonly NewDoc[]): Promise<void> {

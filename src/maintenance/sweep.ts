@@ -141,22 +141,24 @@ async function sweepPackets(call: Call): Promise<number> {
   const now = call.driver.now();
   let limit = CHUNK.first;
   for (let total = 0; ; ) {
-    const asked = limit;
-    const { batch, count } = await writeGuarded(call, async (tx) => {
-      const batch = await expiredPackets(tx, now, asked);
-      let count = 0;
-      for (const packet of batch) {
-        const hash = keyedHash(call.meta.erasure_key, packet.content_hash);
-        if (await erasePacket(tx, packet, hash, now)) count++;
-      }
-      journalErased({ call, tx, now }, 'packets', count);
-      return { batch, count };
-    });
+    const { batch, count } = await writeGuarded(call, (tx) => erasePackets({ call, tx, now }, limit));
     total += count;
-    if (batch.length < asked) return total;
-    // Erasing parses each envelope for its index entries, so a batch is bounded by bytes as well.
+    if (batch.length < limit) return total;
+    // Erasing parses each envelope for its index entries, so a batch is bounded by bytes as well. Set outside the
+    // transaction function, which may run again.
     limit = Math.min(BATCH, nextLimit(batch, limit, packetBytes));
   }
+}
+
+async function erasePackets(work: Work, limit: number) {
+  const batch = await expiredPackets(work.tx, work.now, limit);
+  let count = 0;
+  for (const packet of batch) {
+    const hash = keyedHash(work.call.meta.erasure_key, packet.content_hash);
+    if (await erasePacket(work.tx, packet, hash, work.now)) count++;
+  }
+  journalErased(work, 'packets', count);
+  return { batch, count };
 }
 
 const forgetAll = (call: Call, forget: typeof forgetRequests, before: number): Promise<number> =>

@@ -1,6 +1,6 @@
 /**
  * Participants of edges and versions of artifacts and notes, looked up by lists of ids. On PostgreSQL each id is a
- * subquery (driver/lookups.ts); SQLite has no LATERAL and uses the named index, or the order of a CROSS JOIN. Callers
+ * subquery (`idsToJoin`); SQLite has no LATERAL and uses the named index, or the order of a CROSS JOIN. Callers
  * repeat the conditions of each fragment.
  */
 import { byDialect, idsToJoin, type Sql, sql, TENANT } from '../driver/index.js';

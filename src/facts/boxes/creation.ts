@@ -18,27 +18,28 @@ const NO_BASE: Base = {
   base_length: null,
 };
 
-export async function makeBox(
-  tx: Tx,
-  { base = NO_BASE, forked, sealed_at = null, held_by = null, ...box }: NewBox,
-  now: number,
-): Promise<BoxRow> {
+export async function makeBox(tx: Tx, box: NewBox, now: number): Promise<BoxRow> {
+  const { box_id, agent_id, metadata, sent_hash, length, base = NO_BASE, forked, sealed_at = null } = box;
   // Positions of a fork continue behind those of its base, so that they rise along the chain.
   const first_position = base.base_position ?? 1;
   const row: BoxRow = {
-    ...base,
-    ...box,
+    box_id,
+    agent_id,
+    metadata,
+    sent_hash,
+    length,
     revision: 1,
     first_position,
-    next_position: first_position + box.length - (base.base_length ?? 0),
+    next_position: first_position + length - (base.base_length ?? 0),
     base_until: null,
     forked_box_id: forked?.box_id ?? null,
     forked_revision: forked?.revision ?? null,
     sealed_at,
-    held_by,
+    held_by: box.held_by ?? null,
     ended_at: null,
     created_at: now,
     updated_at: now,
+    ...base,
   };
   await insertBox(tx, row);
   return row;

@@ -263,7 +263,7 @@ export async function presentCards(query: Query, segments: Segment[], ids: reado
   return new Set(rows.filter(isPresent).map(({ card_id }) => card_id));
 }
 
-export interface Standing {
+export interface AppendState {
   /** Cards that the newest revision has an own entry for, besides those of its base. */
   readonly entered: Set<string>;
   /** Cards that are readable now. */
@@ -283,7 +283,7 @@ export async function readAppendState(
   box_id: string,
   ids: readonly string[],
   now: number,
-): Promise<Standing> {
+): Promise<AppendState> {
   const one = ids.length === 1 ? ids[0]! : undefined;
   // The common case of one card needs no list.
   const isOneOf = one === undefined ? sql`= ANY(${ids})` : sql`= ${one}`;
@@ -295,7 +295,7 @@ export async function readAppendState(
         WHERE e.tenant_id = ${TENANT} AND e.card_id ${isOneOf}
           AND ${one === undefined ? sql`e.box_id = ${box_id}` : isIn(box_id, one)} AND e.removed_revision IS NULL`,
   );
-  const standing: Standing = { entered: new Set(), known: new Set() };
-  for (const { card_id, entered } of rows) (entered === 1 ? standing.entered : standing.known).add(card_id);
-  return standing;
+  const state: AppendState = { entered: new Set(), known: new Set() };
+  for (const { card_id, entered } of rows) (entered === 1 ? state.entered : state.known).add(card_id);
+  return state;
 }

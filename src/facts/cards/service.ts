@@ -124,7 +124,7 @@ type AddedCard = { readonly card: Card; readonly added: boolean };
 
 export async function addCard(work: Work, prepared: PreparedCard, held_by: string | null = null): Promise<AddedCard> {
   const { call, tx, now } = work;
-  const { input, measured } = prepared;
+  const { input, content, tool_calls, metadata, author_id, content_hash, sent_hash, measured } = prepared;
   if (input.card_id !== undefined) {
     const existing = await findCard(tx, input.card_id);
     if (existing) return { card: sameCard(call, existing, prepared, now), added: false };
@@ -133,11 +133,16 @@ export async function addCard(work: Work, prepared: PreparedCard, held_by: strin
   const expires_at = expiry(input, now);
   const ends = expires_at !== null || held_by !== null;
   const row: NewCard = {
-    ...prepared,
     card_id,
+    content,
+    tool_calls,
     tool_call_id: input.tool_call_id ?? null,
+    metadata,
+    author_id,
     subject_ids: await inheritSubjects(work, input),
     derived_from: [...new Set(input.derived_from)],
+    content_hash,
+    sent_hash,
     ttl_seconds: input.ttl_seconds ?? null,
     expires_at,
     created_at: now,

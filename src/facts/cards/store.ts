@@ -94,7 +94,10 @@ export const isVisible = (row: Lifetime, now: number): boolean =>
 
 /** Whether a card was readable at a past moment, and has not been erased since. */
 export const wasVisible = (row: Lifetime, moment: number): boolean =>
-  row.erased_at === null && [row.deleted_at, row.ended_at, row.expires_at].every((end) => end === null || end > moment);
+  row.erased_at === null &&
+  (row.deleted_at === null || row.deleted_at > moment) &&
+  (row.ended_at === null || row.ended_at > moment) &&
+  (row.expires_at === null || row.expires_at > moment);
 
 const parse = <T>(text: string | null, absent: T): T => (text === null ? absent : (JSON.parse(text) as T));
 

@@ -14,6 +14,15 @@ const AN_INPUT = {
   content: 'Use sessions.',
 };
 
+const { get, ...others } = versionOperations('artifact', {
+  model: artifact,
+  version: artifact.extend({ superseded_at: instant.nullable() }),
+  input: artifactInput,
+  patch: artifactPatch,
+  update: artifactPatch.extend({ artifact_id: uuid }),
+  examples: { id: AN_ARTIFACT, create: AN_INPUT },
+});
+
 export const artifacts = {
   create: operation({
     method: 'POST',
@@ -27,6 +36,7 @@ export const artifacts = {
     summary: 'Store a result of a conversation.',
     example: AN_INPUT,
   }),
+  get,
   list: operation({
     ...READ,
     path: '/api/v1/artifacts',
@@ -41,12 +51,5 @@ export const artifacts = {
     summary: 'List artifacts, in the order of their ids.',
     example: { abstraction_level: 'L0' },
   }),
-  ...versionOperations('artifact', {
-    model: artifact,
-    version: artifact.extend({ superseded_at: instant.nullable() }),
-    input: artifactInput,
-    patch: artifactPatch,
-    update: artifactPatch.extend({ artifact_id: uuid }),
-    examples: { id: AN_ARTIFACT, create: AN_INPUT },
-  }),
+  ...others,
 };

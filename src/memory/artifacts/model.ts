@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { anyId, text, uuid } from '../../kernel/contract.js';
 import {
+  answerFields,
   changeableFields,
   confidence,
   content,
   extractionMethod,
-  ignoredFields,
   name,
   patchedVersion,
   sourceTurn,
@@ -22,7 +22,7 @@ const changeable = { artifact_type: artifactType.optional(), name: name.optional
 
 export const artifactInput = z.strictObject({
   ...changeable,
-  ...ignoredFields,
+  ...answerFields,
   artifact_id: uuid.optional().describe('Default: a new id'),
   trajectory_id: uuid.optional().describe('Default: that of the scope'),
   scope_id: uuid.nullish().describe('Source scope'),

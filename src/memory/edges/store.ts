@@ -49,10 +49,25 @@ export async function insertEdges(tx: Tx, edges: readonly NewEdge[]): Promise<vo
   await insertRows(
     tx,
     edgesTable,
-    edges.map((edge) => ({ ...edge, created_at })),
+    edges.map(({ edge_id, edge_type, agent_id, body, sent_hash }) => ({
+      edge_id,
+      edge_type,
+      agent_id,
+      body,
+      sent_hash,
+      created_at,
+    })),
   );
   const participants = edges.flatMap(({ edge_id, edge_type, participants }) =>
-    participants.map((one, i) => ({ ...one, edge_id, edge_type, position: i + 1, created_at })),
+    participants.map(({ entity_type, entity_id, role }, i) => ({
+      edge_id,
+      edge_type,
+      position: i + 1,
+      entity_type,
+      entity_id,
+      role,
+      created_at,
+    })),
   );
   await insertRows(tx, participantsTable, participants);
 }

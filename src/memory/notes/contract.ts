@@ -9,6 +9,15 @@ import { note, noteInput, notePatch } from './model.js';
 const A_NOTE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5f';
 const AN_INPUT = { note_type: 'Gotcha', title: 'Status of auth failures', content: 'The API answers 500, not 401.' };
 
+const { get, ...others } = versionOperations('note', {
+  model: note,
+  version: note.extend({ superseded_at: instant.nullable() }),
+  input: noteInput,
+  patch: notePatch,
+  update: notePatch.extend({ note_id: uuid }),
+  examples: { id: A_NOTE, create: AN_INPUT },
+});
+
 export const notes = {
   create: operation({
     method: 'POST',
@@ -22,6 +31,7 @@ export const notes = {
     summary: 'Store knowledge that applies across trajectories.',
     example: AN_INPUT,
   }),
+  get,
   list: operation({
     ...READ,
     path: '/api/v1/notes',
@@ -36,12 +46,5 @@ export const notes = {
     summary: 'List notes, in the order of their ids.',
     example: { abstraction_level: 'L0' },
   }),
-  ...versionOperations('note', {
-    model: note,
-    version: note.extend({ superseded_at: instant.nullable() }),
-    input: noteInput,
-    patch: notePatch,
-    update: notePatch.extend({ note_id: uuid }),
-    examples: { id: A_NOTE, create: AN_INPUT },
-  }),
+  ...others,
 };

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { anyId, text, uuid } from '../../kernel/contract.js';
 import {
+  answerFields,
   changeableFields,
   confidence,
   content,
-  ignoredFields,
   name,
   patchedVersion,
   versionFields,
@@ -31,7 +31,7 @@ const changeable = { note_type: noteType.optional(), title: name.optional(), ...
 
 export const noteInput = z.strictObject({
   ...changeable,
-  ...ignoredFields,
+  ...answerFields,
   note_id: uuid.optional().describe('Default: a new id'),
   note_type: noteType,
   title: name,

@@ -1,6 +1,6 @@
 /** Use cases of notes. */
 import type { In, LifetimeClass, Out, Ttl } from '../../engine/contract.js';
-import { type Call, lifetimeClassOf, type Work } from '../../engine/index.js';
+import { type Call, checkLifetime, lifetimeClassOf, type Work } from '../../engine/index.js';
 import { noteHolder, sessionHolder } from '../../engine/sql.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import { unreadableAmong } from '../entities/access.js';
@@ -111,8 +111,11 @@ const useCases = versionUseCases(noteNoun, {
   operations,
   create: async (call, input: NoteInput) => {
     const { note_type: type, title: name, ttl = 'Persistent', confidence = null } = input;
-    checkNote({ type, ttl });
-    const columns = { type, name, provenance: { confidence } };
+    const check = () => {
+      checkNote({ type, ttl });
+      checkLifetime(input.lifetime, ttl);
+    };
+    const columns = { type, name, provenance: { confidence }, check };
     return prepareNew(call, noteNoun, input, columns, (work, id) => placeOf(work, input, ttl, id));
   },
   columns: ({ note_type, title, ...shared }: NotePatch) => ({ type: note_type, name: title, ...shared }),

@@ -173,7 +173,8 @@ function accept({ call, now }: Work, locked: LockedScope | undefined, turn: Prep
   }
   const card_id = input.turn_id ?? newId();
   const doc = turnDoc({ turn_id: card_id, sequence, role: turn.content.stored.role, scope }, turn.measured);
-  const card: NewCard = { ...turn.card, card_id, created_at: now, doc };
+  // The spread comes last: members that are added behind one are slow to define.
+  const card: NewCard = { card_id, created_at: now, doc, ...turn.card };
   accepted.push({ card, sequence, token_count });
   locked!.tokens_used = tokens_used;
   const { token_budget } = scope;

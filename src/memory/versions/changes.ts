@@ -42,19 +42,27 @@ export interface Action<O> {
   readonly work: (work: Work) => Promise<O>;
 }
 
-/** Prepares a create. `sent` is the input before normalization; default: `input`. */
+interface NewColumns extends Pick<Fields, 'type' | 'name' | 'provenance'> {
+  /** The input before normalization; default: `input`. */
+  readonly sent?: object;
+  /** Further checks, after that of the agent and before those of the content. */
+  readonly check?: () => void;
+}
+
+/** Prepares a create. */
 export async function prepareNew<M extends Memory>(
   call: Call,
   noun: Noun<M>,
   input: ArtifactInput | NoteInput,
-  { sent = input, ...columns }: Pick<Fields, 'type' | 'name' | 'provenance'> & { readonly sent?: object },
+  { sent = input, check, ...columns }: NewColumns,
   place: NewMemory['place'],
 ): Promise<Action<M>> {
   const { ttl = 'Persistent', metadata = {}, abstraction_level = 'L0' } = input;
   const memory_id = (input as { readonly [id: string]: unknown })[noun.id] as string | undefined;
   const agent_id = checkNamedAgent(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
-  checkLifetime(input.lifetime, ttl);
+  check?.();
   const { bytes, ...prepared } = await prepareContent(call, input.content, columns.name, metadata);
+  checkLifetime(input.lifetime, ttl);
   const memory: NewMemory = {
     memory_id,
     // Only an id that the client chose can be sent again.

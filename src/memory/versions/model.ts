@@ -26,8 +26,8 @@ export const changeableFields = {
 
 export const patchedVersion = clearable(z.int().min(1), undefined).describe('Refused unless it is the current version');
 
-/** Members of an answer that a create accepts and ignores. */
-export const ignoredFields = {
+/** Members of an answer that a create accepts when it is posted back: only lifetime and expires_at count. */
+export const answerFields = {
   card_id: computed,
   content_hash: computed,
   token_count: computed,
