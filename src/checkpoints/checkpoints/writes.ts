@@ -1,5 +1,5 @@
 /** checkpoint_writes: results of tasks finished since a checkpoint. */
-import { insertRows, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
+import { insertRows, type Query, type Sql, sql, TENANT, type Tx, tenantTable } from '../../driver/index.js';
 
 export interface WriteRow {
   readonly task_id: string;
@@ -8,19 +8,11 @@ export interface WriteRow {
   readonly value: string;
 }
 
-const table: Table = {
-  name: 'checkpoint_writes',
-  columns: {
-    tenant_id: 'text',
-    checkpoint_id: 'text',
-    execution_id: 'text',
-    task_id: 'text',
-    place: 'bigint',
-    ordinal: 'bigint',
-    channel: 'text',
-    value: 'json',
-  },
-};
+const table = tenantTable('checkpoint_writes', {
+  text: ['checkpoint_id', 'execution_id', 'task_id', 'channel'],
+  bigint: ['place', 'ordinal'],
+  json: ['value'],
+});
 
 /** Other executions may have written under the id before the checkpoint existed: those writes are not its own. */
 interface WritesOf {
@@ -45,7 +37,10 @@ export const insertWrites = (
   insertRows(
     tx,
     table,
-    rows.map((row, i) => ({ ...row, checkpoint_id, execution_id, ordinal: after + i + 1 })),
+    rows.map(({ task_id, place, channel, value }, i) => {
+      const ordinal = after + i + 1;
+      return { checkpoint_id, execution_id, task_id, place, ordinal, channel, value };
+    }),
   );
 
 /** The places in use, without content. */
