@@ -11,7 +11,7 @@ const PER_CALL = 1000;
 export async function newTrajectory({ driver }, trajectory_id) {
   const now = driver.now();
   await driver.write(TENANT, (tx) =>
-    insertTrajectory(tx, TENANT, {
+    insertTrajectory(tx, {
       trajectory_id,
       parent_trajectory_id: null,
       agent_id: null,
