@@ -29,7 +29,7 @@ export function setMember(object: Record<string, unknown>, key: string, value: u
 }
 
 /** Freezes a value deeply. Returns its approximate size as text, or -1 if Cairn could not return it unchanged. */
-export function freezeAndMeasure(json: Json, depth = 0): number {
+function freezeAndMeasure(json: Json, depth = 0): number {
   switch (typeof json) {
     case 'string':
       return textFault(json) === undefined ? json.length + 2 : -1;

@@ -28,7 +28,7 @@ export interface EntryFilter extends Pick<ListInput, 'execution_id' | 'agent_id'
   readonly reach?: Reach | undefined;
 }
 
-export interface CheckpointFilter extends EntryFilter, Omit<ListInput, keyof EntryFilter | `taken_${string}`> {
+interface CheckpointFilter extends EntryFilter, Omit<ListInput, keyof EntryFilter | `taken_${string}`> {
   /** Epoch milliseconds. */
   readonly taken_after?: number | undefined;
   readonly taken_before?: number | undefined;

@@ -3,7 +3,7 @@ import { groupBy } from '../../kernel/index.js';
 import type { LineRow } from './parts.js';
 
 /** The slot of a part in its container, as stored. */
-export interface StoredSlot {
+interface StoredSlot {
   readonly parent: number;
   readonly key: string | null;
   readonly position: number;

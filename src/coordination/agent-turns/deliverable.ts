@@ -14,7 +14,7 @@ import { appendCards } from './steps.js';
 import type { AgentTurnView } from './store.js';
 
 /** Checked and hashed before the transaction. */
-export interface PreparedDeliverable {
+interface PreparedDeliverable {
   readonly content: string | JsonObject;
   readonly card: PreparedCard;
 }

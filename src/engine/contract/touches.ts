@@ -11,7 +11,7 @@ export type Need = 'read' | 'write';
 export type OwnerId = ReachedBy | 'card_id';
 
 /** A member that names the container of a new entity. A thread is one if it is a trajectory; other threads are free. */
-export type PlaceMember = 'trajectory_id' | 'scope_id' | 'thread_id';
+type PlaceMember = 'trajectory_id' | 'scope_id' | 'thread_id';
 
 export interface MemoryUse {
   readonly type: MemoryKind | DerivedKind;

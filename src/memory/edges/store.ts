@@ -18,7 +18,7 @@ import { ENDS_IN_ORDER, PARTICIPANTS_OF_EDGE, participantsAmong } from '../looku
 import { selectIds } from '../rows.js';
 import type { Edge, EdgeType, EntityType } from './model.js';
 
-export interface Participant extends EntityRef {
+interface Participant extends EntityRef {
   readonly role: string | null;
 }
 

@@ -8,7 +8,7 @@ interface Scored {
   readonly score: number;
 }
 
-export interface Fused extends Scored {
+interface Fused extends Scored {
   /** The contribution of its similarity, which may be negative. */
   readonly gained: number;
 }

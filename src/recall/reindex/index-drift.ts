@@ -2,7 +2,7 @@
 import { acrossTenants, type Driver, type Sql, sql, type Tx } from '../../driver/index.js';
 
 /** A document whose index entries differ from its terms, or that exists only in the index. */
-export interface WrongEntries {
+interface WrongEntries {
   readonly doc_no: number;
   readonly terms: number;
   readonly entries: number;
