@@ -8,9 +8,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
 import('node:module').then(async ({ enableCompileCache }) => {
   // Where Node can keep what it compiled, the next start takes half the time.
   enableCompileCache?.();
-  const { main } = await import('../dist/cli/main.js').catch((error) => {
+  const { main } = await import('../dist/bundle/main.js').catch((error) => {
     // In a clone that was never started: what is published is built.
-    if (error.code !== 'ERR_MODULE_NOT_FOUND' || !/dist.cli.main\.js'/.test(error.message)) throw error;
+    if (error.code !== 'ERR_MODULE_NOT_FOUND' || !/dist.bundle.main\.js'/.test(error.message)) throw error;
     console.error('cairn: this clone is not built yet: run `npm run build` once, or `npm start`');
     process.exit(1);
   });

@@ -16,7 +16,9 @@ const args = process.argv.slice(2).map((arg) => (isTestFolder(arg) ? `${join('te
 
 const run = (script, args) => spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1;
 const built =
-  run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.build.json']) || run('scripts/declarations.mjs', []);
+  run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.build.json']) ||
+  run('scripts/declarations.mjs', []) ||
+  run('scripts/bundle.mjs', []);
 if (built !== 0) process.exit(built);
 const status = run('node_modules/vitest/vitest.mjs', [
   'run',
