@@ -2,7 +2,9 @@
 // Threads and the library load the modules of dist themselves.
 import { rolldown } from 'rolldown';
 
-const bundle = await rolldown({ input: 'dist/cli/main.js', platform: 'node', external: (id) => !/^[./]/.test(id) });
+/** Not a path, on any platform: a dependency, or a module of Node. */
+const external = (id) => !/^(?:[./]|[a-z]:\\)/i.test(id);
+const bundle = await rolldown({ input: './dist/cli/main.js', platform: 'node', external });
 // Without a hash in their names, chunks replace those of the build before.
 await bundle.write({ dir: 'dist/bundle', format: 'esm', chunkFileNames: '[name].js' });
 await bundle.close();
