@@ -58,7 +58,7 @@ export interface GroupHost {
   wake(keys: Keys): void;
   /** The connection was lost at a COMMIT with announced keys, which may still succeed. */
   commitLost?(): void;
-  /** The database was unreachable for the maximum wait: the writes behind would wait as long in vain. */
+  /** The database was unreachable for the maximum wait. Later writes fail at once instead of waiting as long. */
   unreachable?(error: unknown): void;
 }
 

@@ -115,13 +115,13 @@ async function load(query: Query, key: CacheKey, extent: Extent): Promise<Tenant
     byTerm: new Map(),
     byScope: new Map(),
   };
-  const giveWay = cooperativeYield();
+  const maybeYield = cooperativeYield();
   let count = 0;
   for (let after = 0; ; ) {
     const rows = await read(query, after, Number.MAX_SAFE_INTEGER);
     for (const row of rows) {
       add(kept, row);
-      if (++count % YIELD_AFTER === 0) await giveWay();
+      if (++count % YIELD_AFTER === 0) await maybeYield();
     }
     after = rows.at(-1)?.[0] ?? after;
     if (isTooMuch(kept)) {

@@ -70,10 +70,10 @@ export async function get(call: Call, input: In<'checkpoints.get'>): Promise<Che
 }
 
 async function compare(from: Checkpoint, to: Checkpoint) {
-  const give_way = cooperativeYield();
-  await give_way();
+  const maybe_yield = cooperativeYield();
+  await maybe_yield();
   const changes = diffStates(from.snapshot as unknown as Json, to.snapshot as unknown as Json);
-  await give_way();
+  await maybe_yield();
   return { changes, ...describeChanges(from.snapshot, to.snapshot, changes) };
 }
 

@@ -38,8 +38,8 @@ async function exportBundle(call: Call, { execution_id }: In<'executions.export'
     execution: await openExecution(at, execution_id),
     contents: await readContents(at, execution_id),
   }));
-  const give_way = cooperativeYield();
-  const stateAt = await runWithYields(statesFrom(contents.parts, contents.lines), give_way);
+  const maybe_yield = cooperativeYield();
+  const stateAt = await runWithYields(statesFrom(contents.parts, contents.lines), maybe_yield);
   const writes = groupBy(contents.writes, ({ checkpoint_id }) => checkpoint_id);
   // In tree order: a file may have been imported before its parent's.
   function* bundled(): Generator<BundledCheckpoint> {
@@ -50,7 +50,7 @@ async function exportBundle(call: Call, { execution_id }: In<'executions.export'
         pending_writes: (writes.get(row.checkpoint_id) ?? []).map(showWrite),
       };
   }
-  const exported = await runWithYields(bundleSteps(toBundle(execution), bundled()), give_way);
+  const exported = await runWithYields(bundleSteps(toBundle(execution), bundled()), maybe_yield);
   return bundleWithCarried(exported, execution.carried);
 }
 

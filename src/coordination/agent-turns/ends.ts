@@ -87,7 +87,7 @@ export const fail = (call: Call, input: In<'agent_turns.fail'>): Promise<AgentTu
       status === 'failed' && error !== null && canonical(JSON.parse(error) as Json) === canonical(input.error as Json),
   });
 
-/** Stops an agent_turn whoever holds it: by its delegator, the tenant or the agent itself. */
+/** Stops an agent_turn without its epoch: for its delegator, the tenant or the agent itself. */
 export const stop = (call: Call, input: In<'agent_turns.stop'>): Promise<AgentTurn> =>
   changeAndErase(call, {
     input,

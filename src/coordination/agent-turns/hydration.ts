@@ -71,10 +71,10 @@ async function renderScript(call: Call, query: Query, script: Script): Promise<V
   const { turn, boxes, moment, format } = script;
   const cards = await cardsAt(call, query, boxes, moment);
   const [profile] = turn.profile_card_id === null ? [] : await cardsSeen(call, query, [turn.profile_card_id]);
-  const give_way = cooperativeYield();
+  const maybe_yield = cooperativeYield();
   const steps = renderSteps({ profile: profile?.content ?? null, cards, format });
-  const { prompt, text } = await runWithYields(steps, give_way);
-  await give_way();
+  const { prompt, text } = await runWithYields(steps, maybe_yield);
+  await maybe_yield();
   return { ...script, prompt, content_hash: sha256(text) };
 }
 

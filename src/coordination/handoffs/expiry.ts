@@ -9,7 +9,7 @@ export async function expireHandoff(work: Work, { subject_id }: Pick<Lease, 'sub
   const { call, tx, now } = work;
   const row = await lockHandoff(tx, subject_id);
   if (!row || !isOverdue(row, now)) return endLease(tx, 'handoff', subject_id);
-  // The event names no actor, whoever noticed the expiry.
+  // The event names no actor: any caller can be the first to notice the expiry.
   const nobody = { ...call.caller, agent_id: null, key_id: null };
   await moveHandoff({ ...work, call: { ...call, caller: nobody } }, 'expired', row, expired(row));
 }

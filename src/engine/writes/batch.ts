@@ -133,7 +133,7 @@ async function inOrder<T, P>(
   const settled: PromiseSettledResult<T>[] = [];
   for (const group of independentGroups(abouts)) {
     const done = await Promise.allSettled(group.map(start));
-    // Each of the later items would wait for the database as long, in vain.
+    // Later items fail at once: each would wait just as long for an unavailable database.
     unavailable ??= done.find(isUnavailable)?.reason;
     settled.push(...done);
   }

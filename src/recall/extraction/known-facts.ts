@@ -115,7 +115,7 @@ function comparer(row: VersionRow): (sought: SoughtFact) => Relation {
 export async function compareKnown(
   call: Call,
   sought: readonly SoughtFact[],
-  give_way: CooperativeYield,
+  maybe_yield: CooperativeYield,
 ): Promise<Comparisons> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
@@ -139,7 +139,7 @@ export async function compareKnown(
     const relations = byCard.get(row.card_id) ?? new Map<ExtractedFact, Relation>();
     byCard.set(row.card_id, relations);
     for (const one of facts) {
-      await give_way();
+      await maybe_yield();
       relations.set(one.fact, compare(one));
     }
   }

@@ -9,7 +9,7 @@ export const offlineExtractor: Extractor = {
   async extract({ sources, recalled = [] }, { signal } = {}) {
     const started = performance.now();
     signal?.throwIfAborted();
-    const facts = await extractFacts(sources, { give_way: cooperativeYield(signal), recalled });
+    const facts = await extractFacts(sources, { maybe_yield: cooperativeYield(signal), recalled });
     return { facts, cost: offlineCost(started) };
   },
 };

@@ -17,13 +17,13 @@ const LABEL = /^(?:\[[^\]]{1,40}\] ?)?\p{L}[\p{L}\d _.-]{0,40}: (.+)$/su;
 export async function recalledStatements(
   sources: readonly TextSource[],
   recalled: readonly string[],
-  give_way: CooperativeYield,
+  maybe_yield: CooperativeYield,
 ): Promise<Statement[]> {
   const known: Statement[] = [];
   const texts = [...recalled, ...sources.filter((source) => source.recalled).map(({ text }) => text)];
   for (const text of texts)
     for (const unit of unitsOf(text)) {
-      await give_way();
+      await maybe_yield();
       if (known.length >= MAX_STATEMENTS || unit.kind === 'fragment') continue;
       known.push(statementOf(unit.text));
       const said = LABEL.exec(unit.text)?.[1];

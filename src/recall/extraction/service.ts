@@ -210,12 +210,12 @@ async function isEcho(
 const MAX_EARLIER = 200;
 
 /** Compares the facts of one extraction with each other, before the transaction. */
-async function relationsAmong(drafts: readonly Draft[], give_way: CooperativeYield): Promise<DraftRelations> {
+async function relationsAmong(drafts: readonly Draft[], maybe_yield: CooperativeYield): Promise<DraftRelations> {
   const relations = new Map<Draft, Map<Draft, FactRelation>>();
   for (const [at, draft] of drafts.entries()) {
     const own = new Map<Draft, FactRelation>();
     for (const earlier of drafts.slice(Math.max(0, at - MAX_EARLIER), at)) {
-      await give_way();
+      await maybe_yield();
       const relation = sameFact(draft.fact, earlier.fact);
       if (relation !== 'different') own.set(earlier, relation);
     }
@@ -306,13 +306,13 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
   const request = { sources: sourcesOf(turns, scope.trajectory_id), recalled: recalledIn(turns) };
   const extraction = await factsOf(call, request, attempt);
   const byId = new Map(turns.map((turn) => [turn.turn_id, turn]));
-  // Facts that the agent may not read are not known to it, whoever extracts for it.
+  // Compares only with facts that the scope's agent may read, even if another caller extracts for it.
   const reader = await withReachOf(call, task.agent_id ?? scope.agent_id);
   const drafts: Draft[] = [];
   for (const fact of extraction.facts) drafts.push(await draftOf(call, reader, fact, byId));
-  const give_way = cooperativeYield(attempt.signal);
-  const comparisons = await compareKnown(call, drafts, give_way);
-  const relations = await relationsAmong(drafts, give_way);
+  const maybe_yield = cooperativeYield(attempt.signal);
+  const comparisons = await compareKnown(call, drafts, maybe_yield);
+  const relations = await relationsAmong(drafts, maybe_yield);
   const trajectory_ids = await trajectoriesOf(call, scope, drafts);
   const { cost, fallback_reason } = extraction;
   let trajectories: ReadonlyMap<string, TrajectoryRow> = new Map();

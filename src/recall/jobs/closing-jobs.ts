@@ -74,7 +74,7 @@ export async function workBeforeClosing(
   const ids = (await findOpenScopes(query, closing)).map(({ scope_id }) => scope_id);
   if (ids.length === 0) return made;
   if (!(await anyPolicy(query)) && (await openJobs(query, ids)).length === 0) return made;
-  // Policies run as the system, whoever closes the scope.
+  // Policies run as the system, not as the caller that closes the scope.
   const own = systemCall(call, call.tenant);
   const { max_closing_ms } = call.limits;
   const begin = performance.now();

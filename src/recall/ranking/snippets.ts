@@ -111,7 +111,7 @@ function cut(text: string, at: number): number {
 }
 
 /** The matches in the first part that has any. */
-async function firstMatches(text: string, terms: ReadonlySet<string>, giveWay: CooperativeYield): Promise<Match[]> {
+async function firstMatches(text: string, terms: ReadonlySet<string>, maybeYield: CooperativeYield): Promise<Match[]> {
   const end = Math.min(text.length, MAX_SCANNED);
   if (terms.size === 0) return [];
   for (let from = 0; from < end; ) {
@@ -122,7 +122,7 @@ async function firstMatches(text: string, terms: ReadonlySet<string>, giveWay: C
       return matches.map(({ start, end, term }) => ({ start: start + from, end: end + from, term }));
     }
     from = to;
-    await giveWay();
+    await maybeYield();
   }
   return [];
 }
@@ -131,11 +131,11 @@ async function firstMatches(text: string, terms: ReadonlySet<string>, giveWay: C
 export async function snippetAmong(
   texts: readonly string[],
   terms: ReadonlySet<string>,
-  giveWay: CooperativeYield,
+  maybeYield: CooperativeYield,
 ): Promise<Snippet> {
   let first: Snippet | undefined;
   for (const text of texts) {
-    const found = await snippetOf(text, terms, giveWay);
+    const found = await snippetOf(text, terms, maybeYield);
     if (found.highlights.length > 0) return found;
     first ??= found;
   }
@@ -147,8 +147,8 @@ const GO_ON: CooperativeYield = () => undefined;
 export const snippetOf = async (
   text: string,
   terms: ReadonlySet<string>,
-  giveWay: CooperativeYield = GO_ON,
-): Promise<Snippet> => shownAt(text, await firstMatches(text, terms, giveWay));
+  maybeYield: CooperativeYield = GO_ON,
+): Promise<Snippet> => shownAt(text, await firstMatches(text, terms, maybeYield));
 
 export const beginningOf = (text: string): string => shownAt(text, []).snippet;
 

@@ -81,10 +81,10 @@ const cards: Pager = async (query, { after, limit, now }, index_key) => {
   const links = await memoryLinks(query, note_ids, { now, agent: null });
   const learnedIn = ({ kind, memory_id }: NewVersion) =>
     kind === 'note' ? links(memory_id).source_trajectory_ids : [];
-  const giveWay = cooperativeYield();
+  const maybeYield = cooperativeYield();
   const contents: Content[] = [];
   for (const { card, metadata } of present) {
-    await giveWay();
+    await maybeYield();
     const position = positions.get(card.card_id);
     const version = versions.get(card.card_id);
     const doc: Doc | undefined = position
@@ -184,11 +184,11 @@ const packets: Pager = async (query, { after, limit }, index_key) => {
             ELSE p.envelope END AS envelope
         FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.seq > ${Number(after)} ORDER BY p.seq LIMIT ${limit}`,
   );
-  const giveWay = cooperativeYield();
+  const maybeYield = cooperativeYield();
   const contents: Content[] = [];
   for (const row of rows) {
     if (row.envelope === null) continue;
-    await giveWay();
+    await maybeYield();
     const packet = JSON.parse(row.envelope) as PacketInput;
     const { packet_id: content_id, agent: agent_id, timestamp: created_at, expires_at } = row;
     const doc = packetDoc(row, measurePacket(index_key, packet));
@@ -213,11 +213,11 @@ const thoughts: Pager = async (query, { after, limit }, index_key) => {
         WHERE t.tenant_id = ${TENANT} AND (t.checkpoint_id, t.id) > (${checkpoint_id}, ${id})
         ORDER BY t.checkpoint_id, t.id LIMIT ${limit}`,
   );
-  const giveWay = cooperativeYield();
+  const maybeYield = cooperativeYield();
   const contents: Content[] = [];
   for (const row of rows) {
     if (row.removed === 0) continue;
-    await giveWay();
+    await maybeYield();
     const doc = thoughtDoc(row, row, measureThought(index_key, row.body));
     contents.push({ content_id: doc.content_id, doc });
   }

@@ -210,19 +210,19 @@ function postingList(index: SearchedIndex, code: string, range: Range, first: re
 /** The documents that no earlier window had, with their bits; rarer terms are read first. */
 async function readWindow(lists: readonly PostingList[], earlier: readonly TermBits[]): Promise<TermBits> {
   let found = TermBits.NONE;
-  const giveWay = cooperativeYield();
+  const maybeYield = cooperativeYield();
   let room = MAX_POSTINGS;
   for (const [bit, list] of lists.entries()) {
     if (room <= 0) break;
-    await giveWay();
+    await maybeYield();
     const doc_nos = await list.next(room);
     found = found.and(doc_nos, bit);
     room -= doc_nos.length;
   }
   for (const window of earlier) {
-    await giveWay();
+    await maybeYield();
     found = found.without(window);
   }
-  await giveWay();
+  await maybeYield();
   return found;
 }

@@ -57,12 +57,12 @@ export async function textsOf(query: Query, contents: readonly ContentRef[]): Pr
 /** By contentKey, without erased contents. */
 export async function contentTexts(query: Query, contents: readonly ContentRef[]): Promise<Map<string, ContentText>> {
   const texts = new Map<string, ContentText>();
-  const giveWay = cooperativeYield();
+  const maybeYield = cooperativeYield();
   const from = (source: string) =>
     contents.filter(({ entity_type }) => sourceOf(entity_type) === source).map(({ content_id }) => content_id);
   for (const row of await readCardTexts(query, from('card'))) {
     texts.set(contentKey({ entity_type: 'card', content_id: row.card_id }), cardText(row));
-    await giveWay();
+    await maybeYield();
   }
   const packet_ids = from('packet');
   if (packet_ids.length > 0) {
@@ -73,7 +73,7 @@ export async function contentTexts(query: Query, contents: readonly ContentRef[]
     for (const { content_id, envelope } of rows) {
       const text = textOf((JSON.parse(envelope) as Packet).payload ?? {});
       texts.set(contentKey({ entity_type: 'packet', content_id }), { text, calls: '' });
-      await giveWay();
+      await maybeYield();
     }
   }
   for (const content_id of from('thought')) {

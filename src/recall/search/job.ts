@@ -66,10 +66,10 @@ const CANDIDATES_PER_YIELD = 64;
 
 /** A query that yields after each read: processing the rows takes a while, and several reads may return at once. */
 function yieldingQuery(query: Query): Query {
-  const giveWay = cooperativeYield();
+  const maybeYield = cooperativeYield();
   return queryBy(query.tenant, async (one) => {
     const rows = await query.all(one);
-    await giveWay();
+    await maybeYield();
     return rows;
   });
 }
@@ -182,16 +182,16 @@ async function candidatesOf(
   const related = question.related.map((terms) => terms.map((term) => termCode(request.index_key, term)));
   const relatedTf = (one: Features) =>
     hasRelated ? related.map((others) => others.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
-  const giveWay = cooperativeYield();
+  const maybeYield = cooperativeYield();
   const candidates: Candidate[] = [];
   for (const some of [found, around, contextOnly]) {
     for (const one of some) {
       const tf = frequencies(one, codes, mayHave(one.doc_no), none);
       candidates.push(candidateOf(one, tf, relatedTf(one), some === contextOnly));
-      if (candidates.length % CANDIDATES_PER_YIELD === 0) await giveWay();
+      if (candidates.length % CANDIDATES_PER_YIELD === 0) await maybeYield();
     }
   }
-  await giveWay();
+  await maybeYield();
   return candidates;
 }
 
@@ -239,19 +239,23 @@ async function hitsOf(
     relatedTo(query, request, docs.concat(docsOf(page.flatMap(repeatsWithEdges)))),
   ]);
   const byNumber = new Map(rows.map((row) => [row.doc_no, row]));
-  const giveWay = cooperativeYield();
+  const maybeYield = cooperativeYield();
   const hits: SearchHit[] = [];
   for (const why of page) {
     const doc = byNumber.get(why.doc_no);
     const content = doc && texts.get(contentKey(doc));
     if (!doc || !content) continue;
     // Words of the question may occur only in calls or in the name.
-    const { snippet, highlights } = await snippetAmong([content.text, content.calls, doc.name ?? ''], terms, giveWay);
+    const { snippet, highlights } = await snippetAmong(
+      [content.text, content.calls, doc.name ?? ''],
+      terms,
+      maybeYield,
+    );
     const text = request.detail === 'text' ? content.text : undefined;
     const same_as = sameAs(why);
     const edges = [doc.doc_no, ...repeatsWithEdges(why)].flatMap((doc_no) => related.get(doc_no) ?? []);
     hits.push({ doc, why, same_as, snippet, highlights, related: distinct(edges, same_as), text });
-    await giveWay();
+    await maybeYield();
   }
   return hits;
 }

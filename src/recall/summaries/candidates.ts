@@ -47,7 +47,10 @@ interface Sentence extends CandidatePart {
   readonly weight: number;
 }
 
-export async function candidatesOf(sources: readonly TextSource[], give_way: CooperativeYield): Promise<Candidate[]> {
+export async function candidatesOf(
+  sources: readonly TextSource[],
+  maybe_yield: CooperativeYield,
+): Promise<Candidate[]> {
   const perSource = Math.max(MIN_READ_PER_SOURCE, Math.floor(MAX_READ / Math.max(1, sources.length)));
   const all: Candidate[] = [];
   let order = 0;
@@ -55,7 +58,7 @@ export async function candidatesOf(sources: readonly TextSource[], give_way: Coo
   for (const [at, source] of sources.entries()) {
     const first = order;
     for (const { kind, text } of unitsOf(source.text)) {
-      await give_way();
+      await maybe_yield();
       if (order - first >= perSource) break;
       if ((kind !== 'sentence' && kind !== 'quote') || text.length > MAX_LENGTH) continue;
       const sentence = readSentence(text, sources, at, order, order === first);

@@ -9,7 +9,7 @@ import { type SummaryWriter, summaryWriter } from './summary-text.js';
 interface SummarySettings {
   readonly max_tokens: number;
   readonly count: TokenCounter;
-  readonly give_way: CooperativeYield;
+  readonly maybe_yield: CooperativeYield;
 }
 
 interface ExtractiveSummary {
@@ -41,8 +41,8 @@ export async function extractiveSummary(
   sources: readonly TextSource[],
   settings: SummarySettings,
 ): Promise<ExtractiveSummary> {
-  const all = await candidatesOf(sources, settings.give_way);
-  const pool = await rankedPool(all, settings.give_way);
+  const all = await candidatesOf(sources, settings.maybe_yield);
+  const pool = await rankedPool(all, settings.maybe_yield);
   const writer = summaryWriter(sources);
   const chosen = await choose(pool, writer, settings);
   const parts = partsOf(chosen);
@@ -67,16 +67,16 @@ interface Pool {
   readonly rest: readonly Ranked[];
 }
 
-async function rankedPool(all: readonly Candidate[], give_way: CooperativeYield): Promise<Pool> {
-  const weights = await stemWeights(all, give_way);
+async function rankedPool(all: readonly Candidate[], maybe_yield: CooperativeYield): Promise<Pool> {
+  const weights = await stemWeights(all, maybe_yield);
   const centre = new Map<string, number>();
   for (const { statement } of all) {
-    await give_way();
+    await maybe_yield();
     for (const stem of statement.stems) centre.set(stem, (centre.get(stem) ?? 0) + weights.get(stem)!);
   }
   let scored: Ranked[] = [];
   for (let from = 0; from < all.length; from += SORTED_AT_ONCE) {
-    await give_way();
+    await maybe_yield();
     for (const candidate of all.slice(from, from + SORTED_AT_ONCE))
       scored.push({ candidate, score: candidate.weight * nearness(candidate, centre, weights) });
     scored.sort((a, b) => b.score - a.score || a.candidate.parts[0]!.order - b.candidate.parts[0]!.order);
@@ -85,7 +85,7 @@ async function rankedPool(all: readonly Candidate[], give_way: CooperativeYield)
   const best = scored.slice(0, MAX_COMPARED);
   const stems = best.map(({ candidate }) => candidate.statement.stems);
   const graph = sentenceGraph(stems, weights);
-  const central = await graph.centralities(give_way);
+  const central = await graph.centralities(maybe_yield);
   return {
     best: best.map(({ candidate, score }, at) => ({ candidate, score: score * (0.5 + 0.5 * central[at]!) })),
     graph,
@@ -94,10 +94,10 @@ async function rankedPool(all: readonly Candidate[], give_way: CooperativeYield)
 }
 
 /** Inverse document frequency of each stem. */
-async function stemWeights(all: readonly Candidate[], give_way: CooperativeYield): Promise<Map<string, number>> {
+async function stemWeights(all: readonly Candidate[], maybe_yield: CooperativeYield): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const { statement } of all) {
-    await give_way();
+    await maybe_yield();
     for (const stem of statement.stems) counts.set(stem, (counts.get(stem) ?? 0) + 1);
   }
   for (const [stem, count] of counts) counts.set(stem, Math.log(1 + all.length / count));
@@ -131,7 +131,7 @@ const [OPEN, TAKEN, DUPLICATED, TOO_LONG] = [0, 1, 2, 3];
 /** Chooses the best sentences that fit into the budget. */
 async function choose(pool: Pool, writer: SummaryWriter, settings: SummarySettings): Promise<Chosen[]> {
   const { best, graph, rest } = pool;
-  const { max_tokens, count, give_way } = settings;
+  const { max_tokens, count, maybe_yield } = settings;
   const chosen: Chosen[] = [];
   let used = 0;
   /** For each of the best: its highest similarity to a chosen one, and its state. */
@@ -175,7 +175,7 @@ async function choose(pool: Pool, writer: SummaryWriter, settings: SummarySettin
   }
 
   async function take(candidate: Candidate): Promise<number> {
-    await give_way();
+    await maybe_yield();
     const twin = chosen.find(({ candidate: other }) => isDuplicate(candidate, other));
     if (twin) {
       twin.echoes.push(candidate.source);

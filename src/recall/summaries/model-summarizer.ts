@@ -41,7 +41,7 @@ async function materialOf({ sources }: SummaryRequest, max_tokens: number, signa
   const { text } = await extractiveSummary(sources, {
     max_tokens,
     count: countTokens,
-    give_way: cooperativeYield(signal),
+    maybe_yield: cooperativeYield(signal),
   });
   return `<source>\n${text}\n</source>`;
 }

@@ -11,12 +11,12 @@ export const offlineSummarizer: Summarizer = {
   async summarize(request, { signal } = {}) {
     const started = performance.now();
     signal?.throwIfAborted();
-    const give_way = cooperativeYield(signal);
+    const maybe_yield = cooperativeYield(signal);
     const { sources, max_tokens } = request;
     const { text, source_ids } =
       request.level === 'L2'
-        ? await principles(request, await recurringStatements(sources, { give_way }))
-        : await extractiveSummary(sources, { max_tokens, count: countTokens, give_way });
+        ? await principles(request, await recurringStatements(sources, { maybe_yield }))
+        : await extractiveSummary(sources, { max_tokens, count: countTokens, maybe_yield });
     return { text, source_ids, cost: offlineCost(started) };
   },
 };

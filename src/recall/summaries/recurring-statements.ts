@@ -31,11 +31,11 @@ interface Group {
 
 export async function recurringStatements(
   sources: readonly TextSource[],
-  { give_way }: { readonly give_way: CooperativeYield },
+  { maybe_yield }: { readonly maybe_yield: CooperativeYield },
 ): Promise<RecurringStatement[]> {
   const groups = new Map<string, Group>();
   const variantsByWords = new Map<string, Set<string>>();
-  for await (const [statement, occurrence] of statementsOf(sources, give_way)) {
+  for await (const [statement, occurrence] of statementsOf(sources, maybe_yield)) {
     const group = groups.get(statement);
     if (group) {
       group.occurrences.push(occurrence);
@@ -48,7 +48,7 @@ export async function recurringStatements(
   }
   const recurring: RecurringStatement[] = [];
   for (const { occurrences, variants } of groups.values()) {
-    await give_way();
+    await maybe_yield();
     const trajectory_ids = [...new Set(occurrences.map(({ trajectory_id }) => trajectory_id))];
     // A second variant is a denial.
     if (trajectory_ids.length < 2 || variants.size > 1) continue;
@@ -60,14 +60,14 @@ export async function recurringStatements(
 
 async function* statementsOf(
   sources: readonly TextSource[],
-  give_way: CooperativeYield,
+  maybe_yield: CooperativeYield,
 ): AsyncGenerator<[statement: string, Occurrence]> {
   for (const { id: source_id, text: whole, trajectory_id } of sources) {
     if (!trajectory_id) continue;
     // A label holds for all sentences that follow.
     let [day, who] = ['', ''];
     for (const unit of unitsOf(whole)) {
-      await give_way();
+      await maybe_yield();
       if (unit.kind !== 'sentence') continue;
       const label = LABEL.exec(unit.text)!;
       day = label[1] ?? day;

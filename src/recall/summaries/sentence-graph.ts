@@ -10,7 +10,7 @@ export interface SentenceGraph {
   /** The similarity of one sentence to each, from 0 to 1; 0 to itself. */
   similarities(at: number): Float64Array;
   /** The centrality of each, the highest 1: sentences count by the sentences like them, as pages do by links. */
-  centralities(give_way: CooperativeYield): Promise<Float64Array>;
+  centralities(maybe_yield: CooperativeYield): Promise<Float64Array>;
 }
 
 /** Sentences are sets of weighted stems. Similarity is the cosine, computed through posting lists of stems. */
@@ -42,17 +42,17 @@ export function sentenceGraph(
     return row;
   }
 
-  async function centralities(give_way: CooperativeYield): Promise<Float64Array> {
+  async function centralities(maybe_yield: CooperativeYield): Promise<Float64Array> {
     const rows: Links[] = [];
     for (let at = 0; at < sentences.length; at++) {
-      await give_way();
+      await maybe_yield();
       rows.push(linksOf(similarities(at)));
     }
     let ranks = new Float64Array(rows.length).fill(1);
     for (let round = 0; round < ROUNDS; round++) {
       const next = new Float64Array(rows.length).fill(1 - DAMPING);
       for (const [at, { others, shares }] of rows.entries()) {
-        if (at % 64 === 0) await give_way();
+        if (at % 64 === 0) await maybe_yield();
         for (let i = 0; i < others.length; i++) next[others[i]!]! += DAMPING * ranks[at]! * shares[i]!;
       }
       ranks = next;

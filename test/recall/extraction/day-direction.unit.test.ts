@@ -8,7 +8,7 @@ const SAID_AT = Date.parse('2026-11-17T10:00:00Z');
 
 async function daysIn(text: string): Promise<(string | undefined)[]> {
   const source = { id: 's', role: 'user' as const, text, speaker: 'Ann', occurred_at: SAID_AT };
-  const facts = await extractFacts([source], { give_way: cooperativeYield(), recalled: [] });
+  const facts = await extractFacts([source], { maybe_yield: cooperativeYield(), recalled: [] });
   return facts.map(({ happens_at }) => happens_at);
 }
 
@@ -72,7 +72,7 @@ describe('a day without a date', () => {
       text: 'We moved the budget meeting from Monday to Friday.',
       occurred_at: SAID_AT,
     };
-    const [fact] = await extractFacts([source], { give_way: cooperativeYield(), recalled: [] });
+    const [fact] = await extractFacts([source], { maybe_yield: cooperativeYield(), recalled: [] });
     expect(fact?.content).toBe('We moved the budget meeting from Monday to Friday (2026-11-20).');
   });
 });

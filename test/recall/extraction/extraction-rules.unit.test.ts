@@ -11,7 +11,7 @@ import type { TextSource } from '#cairn/recall/summaries/sources.js';
 import { corpus, type Labelled, SAID_AT } from './fact-corpus.js';
 
 const extract = (sources: readonly TextSource[], recalled: readonly string[] = []): Promise<ExtractedFact[]> =>
-  extractFacts(sources, { give_way: cooperativeYield(), recalled });
+  extractFacts(sources, { maybe_yield: cooperativeYield(), recalled });
 
 const sourceOf = ({ text, role = 'user', speaker }: Omit<Labelled, 'keep'>, id = 's'): TextSource => ({
   id,

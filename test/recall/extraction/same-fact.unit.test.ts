@@ -7,7 +7,7 @@ import type { ExtractedFact } from '#cairn/recall/extraction/extractor.js';
 
 async function fact(text: string): Promise<ExtractedFact> {
   const source = { id: 's', role: 'user', speaker: 'Anna', text, occurred_at: '2024-03-13' };
-  const facts = await extractFacts([source], { give_way: cooperativeYield() });
+  const facts = await extractFacts([source], { maybe_yield: cooperativeYield() });
   expect(facts, text).toHaveLength(1);
   return facts[0]!;
 }

@@ -7,7 +7,7 @@ import { type TextSource, wholeGroups } from '#cairn/recall/summaries/sources.js
 import { countTokens } from '#cairn/text/index.js';
 
 const summarise = (sources: readonly TextSource[], max_tokens: number, signal?: AbortSignal) =>
-  extractiveSummary(sources, { max_tokens, count: countTokens, give_way: cooperativeYield(signal) });
+  extractiveSummary(sources, { max_tokens, count: countTokens, maybe_yield: cooperativeYield(signal) });
 
 const turn = (id: string, role: string, text: string, more: Partial<TextSource> = {}): TextSource => ({
   id,

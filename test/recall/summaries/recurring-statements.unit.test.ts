@@ -6,7 +6,7 @@ import { recurringStatements } from '#cairn/recall/summaries/recurring-statement
 import type { TextSource } from '#cairn/recall/summaries/sources.js';
 
 const note = (id: string, trajectory_id: string, text: string): TextSource => ({ id, trajectory_id, text });
-const recurring = (sources: readonly TextSource[]) => recurringStatements(sources, { give_way: cooperativeYield() });
+const recurring = (sources: readonly TextSource[]) => recurringStatements(sources, { maybe_yield: cooperativeYield() });
 /** What two trajectories have in common that say one thing each. */
 const common = async (a: string, b: string) =>
   (await recurring([note('a', 't1', a), note('b', 't2', b)])).map(({ text }) => text);
@@ -127,11 +127,13 @@ describe('statements', () => {
   it('are compared with pauses, as they are read: many of them hold nothing else up', async () => {
     const text = Array.from({ length: 500 }, (_, at) => `Customer ${at} wants a refund.`).join(' ');
     let asked = 0;
-    const give_way = () => {
+    const maybe_yield = () => {
       asked++;
       return undefined;
     };
-    expect(await recurringStatements([note('a', 't1', text), note('b', 't2', text)], { give_way })).toHaveLength(500);
+    expect(await recurringStatements([note('a', 't1', text), note('b', 't2', text)], { maybe_yield })).toHaveLength(
+      500,
+    );
     expect(asked).toBeGreaterThanOrEqual(1500);
   });
 

@@ -281,22 +281,25 @@ for (const kind of kinds) {
       expect(await turnsOf(nested.scope_id)).toEqual([1]);
     });
 
-    it.runIf(kind === 'sqlite')('SUM-38 whoever asks by hand and is outrun again and again is told so', async () => {
-      const other = await open();
-      const { scope_id } = await someScope(other);
-      const outrun: Summarizer = {
-        name: 'outrun',
-        summarize: async (request) => {
-          await other.scopes.summarize({ scope_id, max_sources: 1 });
-          return offlineSummarizer.summarize(request);
-        },
-      };
-      const cairn = await open({ summarizer: outrun });
-      await talk(cairn, scope_id, 8);
-      const refusal = await refusalOf(cairn.scopes.summarize({ scope_id }));
-      expect(refusal).toMatchObject({ code: 'STATE_CONFLICT', status: 409, details: { scope_id } });
-      expect(await summariesOf(cairn, scope_id)).toHaveLength(5);
-    });
+    it.runIf(kind === 'sqlite')(
+      'SUM-38 a manual request whose sources keep changing is refused with the reason',
+      async () => {
+        const other = await open();
+        const { scope_id } = await someScope(other);
+        const outrun: Summarizer = {
+          name: 'outrun',
+          summarize: async (request) => {
+            await other.scopes.summarize({ scope_id, max_sources: 1 });
+            return offlineSummarizer.summarize(request);
+          },
+        };
+        const cairn = await open({ summarizer: outrun });
+        await talk(cairn, scope_id, 8);
+        const refusal = await refusalOf(cairn.scopes.summarize({ scope_id }));
+        expect(refusal).toMatchObject({ code: 'STATE_CONFLICT', status: 409, details: { scope_id } });
+        expect(await summariesOf(cairn, scope_id)).toHaveLength(5);
+      },
+    );
 
     // Neither is a matter of the database.
     it.runIf(kind === 'sqlite')('SUM-34 an endpoint that keeps failing is not asked for every job', async () => {

@@ -36,16 +36,16 @@ const MAX_TITLE = 120;
 
 export async function extractFacts(
   sources: readonly TextSource[],
-  { give_way, recalled = [] }: { readonly give_way: CooperativeYield; readonly recalled?: readonly string[] },
+  { maybe_yield, recalled = [] }: { readonly maybe_yield: CooperativeYield; readonly recalled?: readonly string[] },
 ): Promise<ExtractedFact[]> {
-  const known = await recalledStatements(sources, recalled, give_way);
-  const names = await namesIn(sources, give_way);
+  const known = await recalledStatements(sources, recalled, maybe_yield);
+  const names = await namesIn(sources, maybe_yield);
   const found: ExtractedFact[] = [];
   const bySlot = new Map<string, number[]>();
   for (const source of sources) {
     if (!isExtractable(source)) continue;
     const text = withoutMemory(source.text);
-    for await (const fact of factsOf({ ...source, text }, voiceOf(source, names), give_way))
+    for await (const fact of factsOf({ ...source, text }, voiceOf(source, names), maybe_yield))
       if (!isRecalled(fact, known)) add(fact, found, bySlot);
   }
   return found;
@@ -61,10 +61,10 @@ function voiceOf(source: TextSource, names: ReadonlySet<string>): Voice {
 }
 
 /** The speakers, and words with a capital inside a sentence. */
-async function namesIn(sources: readonly TextSource[], give_way: CooperativeYield): Promise<Set<string>> {
+async function namesIn(sources: readonly TextSource[], maybe_yield: CooperativeYield): Promise<Set<string>> {
   const names = new Set<string>();
   for (const { speaker, text } of sources) {
-    await give_way();
+    await maybe_yield();
     for (const part of speaker?.split(/\s+/) ?? []) names.add(part.toLowerCase());
     for (const [, name] of text.slice(0, 20_000).matchAll(/(?<=[\p{Ll},;] )(\p{Lu}[\p{L}\d-]+)/gu))
       if (names.size < 5000) names.add(name!.toLowerCase());
@@ -72,15 +72,19 @@ async function namesIn(sources: readonly TextSource[], give_way: CooperativeYiel
   return names;
 }
 
-async function* factsOf(source: TextSource, voice: Voice, give_way: CooperativeYield): AsyncGenerator<ExtractedFact> {
+async function* factsOf(
+  source: TextSource,
+  voice: Voice,
+  maybe_yield: CooperativeYield,
+): AsyncGenerator<ExtractedFact> {
   for (const whole of voice.person ? [codeOf, proceduresOf] : [codeOf])
     for (const fact of whole(source)) {
-      await give_way();
+      await maybe_yield();
       if (fact) yield fact;
     }
   let read = 0;
   for (const { kind, text } of unitsOf(source.text)) {
-    await give_way();
+    await maybe_yield();
     // The rest of the turn plays in that scene.
     if (isPretence(text)) return;
     if (kind !== 'sentence' || text.length > MAX_SENTENCE) continue;
