@@ -2,7 +2,7 @@
 // or `prune|delete <database>`. It says when it is ready, waits for the parent's word, then tells of every checkpoint
 // before it is sent and after it was acknowledged.
 
-import { openCairn } from '#cairn/cairndb.js';
+import { openCairn } from 'cairndb';
 import { canonical, sha256 } from '#cairn/kernel/node.js';
 
 const [mode, database, name, count] = process.argv.slice(2);

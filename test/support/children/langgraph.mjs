@@ -2,8 +2,8 @@
 // thread stands, tells every checkpoint that was acknowledged, then how the run paused or ended.
 import { HumanMessage } from '@langchain/core/messages';
 import { Annotation, Command, END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
-import { CairnSaver } from '#cairn/adapters/langgraph/index.js';
-import { openCairn } from '#cairn/cairndb.js';
+import { openCairn } from 'cairndb';
+import { CairnSaver } from 'cairndb/langgraph';
 
 const [database, answer] = process.argv.slice(2);
 const STEPS = 15;

@@ -1,6 +1,6 @@
 // A process of its own that asks for a lock: `node lock.mjs <database> <agent> <lease_ms> <hold_ms>`. It says when it
 // is ready, asks when it is told to, says when it has the lock, holds it, releases it, and says so; unless it is killed.
-import { openCairn } from '#cairn/cairndb.js';
+import { openCairn } from 'cairndb';
 
 const [database, agent, lease_ms, hold_ms] = process.argv.slice(2);
 const cairn = await openCairn({ database, sweep_every_ms: 0 });

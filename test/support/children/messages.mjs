@@ -1,6 +1,6 @@
 // A reader of messages in a process of its own: `node messages.mjs <database> <agent_id> hold|read`. It tells what
 // it was handed. One that holds acknowledges nothing; one that reads acknowledges each, and tells so after that.
-import { openCairn } from '#cairn/cairndb.js';
+import { openCairn } from 'cairndb';
 
 const [database, agent_id, mode] = process.argv.slice(2);
 const say = (message) => new Promise((resolve) => process.send(message, resolve));

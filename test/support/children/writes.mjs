@@ -1,7 +1,7 @@
 // A process of its own on the build: `node writes.mjs write|open|turns <database> <name> <count>`, or
 // `close <database> <scope_id>`. It says when it is ready, waits for the parent's word, so that several begin together,
 // then reports what it did.
-import { openCairn } from '#cairn/cairndb.js';
+import { openCairn } from 'cairndb';
 
 const [mode, database, name, count] = process.argv.slice(2);
 const say = (message) => new Promise((resolve) => process.send(message, resolve));
