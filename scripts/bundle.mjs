@@ -1,15 +1,21 @@
-// Bundles the entries of the package into dist/bundle, a few files instead of six hundred: Node takes most of a start to load
-// modules. Threads, and tests of single modules, load the modules of dist themselves.
+// Bundles what is published into dist/bundle, a few files instead of six hundred: Node takes most of a start to load modules.
+// Tests load the single modules of dist.
 import { rmSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 
-/** The command and each entry of `exports` in package.json. Together, so that they share chunks: one class, loaded once. */
+/**
+ * The command, each entry of `exports` in package.json, and the modules of threads, under the names by which other modules
+ * find them beside themselves. Together, so that they share chunks: one class, loaded once.
+ */
 const input = {
   main: './dist/cli/main.js',
   cairndb: './dist/cairndb.js',
   client: './dist/client/index.js',
   runtime: './dist/runtime/index.js',
   langgraph: './dist/adapters/langgraph/index.js',
+  'long-thread': './dist/driver/sqlite/long-thread.js',
+  job: './dist/recall/search/job.js',
+  drift: './dist/recall/reindex/drift.js',
 };
 
 /** Not a path, on any platform: a dependency, or a module of Node. */

@@ -87,10 +87,10 @@ describe('the package', () => {
         const paths = files.map(({ path }) => path);
         for (const path of [
           'bin/cairn.js',
-          'dist/cairndb.js',
+          'dist/bundle/cairndb.js',
           'dist/cairndb.d.ts',
-          'dist/client/index.js',
-          'dist/runtime/index.js',
+          'dist/bundle/client.js',
+          'dist/bundle/long-thread.js',
           'README.md',
           'LICENSE',
         ])
@@ -125,8 +125,13 @@ describe('the package', () => {
 
         // The tokenizer is loaded at the first count.
         const counting = `
-          import { countTokens } from './node_modules/cairndb/dist/text/tokenizer.js';
-          console.log(await countTokens('Hello, world! <|endoftext|>'));`;
+          import { openCairn } from 'cairndb';
+          const cairn = await openCairn({ database: './tokens.db' });
+          const { trajectory_id } = await cairn.trajectories.create({ name: 'count' });
+          const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 'count', token_budget: 100 });
+          const turn = await cairn.turns.add({ scope_id, role: 'User', content: 'Hello, world! <|endoftext|>' });
+          console.log(turn.token_count);
+          await cairn.close();`;
         const counted = await run(process.execPath, ['--input-type=module', '-e', counting], { cwd: folder });
         expect(counted).toMatchObject({ code: 0, stderr: '', stdout: '11\n' });
 

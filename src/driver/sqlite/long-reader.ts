@@ -44,9 +44,7 @@ export class LongReader {
   }
 
   #start(): Worker {
-    const worker = startThread(new URL(import.meta.resolve('#cairn/driver/sqlite/long-thread.js')), {
-      path: this.#path,
-    });
+    const worker = startThread(new URL('./long-thread.js', import.meta.url), { path: this.#path });
     worker.on('message', (answer: LongAnswer) => {
       const waiting = this.#waiting.get(answer.id);
       this.#waiting.delete(answer.id);

@@ -5,7 +5,7 @@ import { type Finding, MAX_EXAMPLES } from '../../engine/index.js';
 import { type Drift, type DriftPage, type DriftRequest, STAGES } from './drift.js';
 import { wrongEntries } from './index-drift.js';
 
-const DRIFT = new URL(import.meta.resolve('#cairn/recall/reindex/drift.js'));
+const DRIFT = new URL('./drift.js', import.meta.url);
 const PAGE = 200;
 
 const checks: Readonly<Record<Drift['kind'], string>> = {

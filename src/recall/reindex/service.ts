@@ -30,7 +30,7 @@ interface Progress {
   readonly after: string;
 }
 
-const DRIFT = new URL(import.meta.resolve('#cairn/recall/reindex/drift.js'));
+const DRIFT = new URL('./drift.js', import.meta.url);
 /** Contents or rows per page. */
 const PAGE = 100;
 /** Documents with wrong index entries found per scan, and read per batch. */

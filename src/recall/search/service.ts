@@ -14,7 +14,7 @@ import type { HitDetail, SearchAnswer, SearchHit, SearchRequest } from './job.js
 import type { SearchOutput } from './model.js';
 import { type PagePosition, readPosition, writePosition } from './pages.js';
 
-const JOB = new URL(import.meta.resolve('#cairn/recall/search/job.js'));
+const JOB = new URL('./job.js', import.meta.url);
 const DEFAULT_LIMIT = 10;
 /** Maximum paging depth. */
 const MAX_DEPTH = 1000;
