@@ -272,4 +272,28 @@ describe.runIf(targetNames().includes('postgres'))('races between two stores', (
     expect(after.filter(({ shard }) => Number(shard) >= 1_000_000_000)).toEqual([]);
     expect(after).toEqual(expect.arrayContaining(live));
   });
+
+  it('SUM-17 the first artifacts of a level are counted once each, in whichever trajectory', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const tenant_id = `count-${round}`;
+      await stores[0]!.ensureTenant(tenant_id);
+      const [one, other] = stores.map((store) =>
+        store.api({ tenant_id, agent_id: null, role: 'admin', key_id: null }),
+      ) as [Api, Api];
+      const trigger = { type: 'ArtifactCount', count: CALLERS } as const;
+      const { policy_id } = await one.summarization_policies.create({ trigger, source_level: 'L1' });
+      const tasks = await Promise.all(Array.from({ length: CALLERS }, () => one.trajectories.create({ name: 'task' })));
+      const settled = await race((_, i) =>
+        (i % 2 ? one : other).artifacts.create({
+          trajectory_id: tasks[i]!.trajectory_id,
+          artifact_type: 'Summary',
+          abstraction_level: 'L1',
+          name: 'summary',
+          content: `summary ${i}`,
+        }),
+      );
+      expect(codes(settled)).toEqual([]);
+      expect((await one.jobs.list({ policy_id })).total).toBe(1);
+    }
+  });
 });
