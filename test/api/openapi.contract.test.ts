@@ -1,5 +1,6 @@
 /** The description of the API: a sound OpenAPI 3.1 document, a page that lists it all, and answers that keep to it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { Frames } from '#cairn/engine/contract.js';
 import { errorCodes } from '#cairn/kernel/index.js';
 import {
@@ -134,6 +135,16 @@ describe('the description of the API', () => {
       expect(ref).toMatch(/^#\//);
       expect(resolve(document, ref), ref).toBeTypeOf('object');
     }
+  });
+
+  it('gives a name to one schema of answers only', () => {
+    const shapes = new Map<string, Set<string>>();
+    for (const { output } of allOperations) {
+      const { $defs = {} } = z.toJSONSchema(output, { io: 'output', unrepresentable: 'any' });
+      for (const [name, def] of Object.entries($defs))
+        shapes.set(name, (shapes.get(name) ?? new Set()).add(JSON.stringify(def)));
+    }
+    expect([...shapes].filter(([, defs]) => defs.size > 1).map(([name]) => name)).toEqual([]);
   });
 
   it('holds JSON Schemas of known types only', () => {

@@ -96,7 +96,7 @@ const snapshotOf = (part: <S extends z.ZodObject>(schema: S) => S) =>
       ),
       context: part(
         z.strictObject({
-          messages: z.array(part(message).meta({ id: 'Message' })).max(MAX_ENTRIES),
+          messages: z.array(part(message).meta({ id: 'SnapshotMessage' })).max(MAX_ENTRIES),
           variables: jsonObject,
           memory: z.array(part(memoryEntry)).max(MAX_ENTRIES).optional(),
         }),
