@@ -1,7 +1,9 @@
 /** Gathers the material of a context: texts of the request, search hits, the newest memories, the latest turns. */
+
 import type { Query } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
 import { readableProfile } from '../../facts/index.js';
+import { DEFAULT_CONTEXT_TOKENS } from '../../identity/contract.js';
 import { reachOf } from '../../identity/index.js';
 import { isBlank } from '../../kernel/index.js';
 import type { TurnPosition } from '../manifests/entries.js';
@@ -12,7 +14,7 @@ import { sectionsFor } from '../windows/sections.js';
 import type { TurnCard } from '../windows/turns.js';
 import type { WindowPart } from '../windows/window.js';
 import { type CandidateRef, readCandidates } from './candidates.js';
-import { type ContextInput, DEFAULT_CONTEXT_TOKENS, MAX_CONTEXT_TURNS } from './model.js';
+import { type ContextInput, MAX_CONTEXT_TURNS } from './model.js';
 import { givenPart } from './parts.js';
 import {
   type MemoryFilter,
