@@ -39,5 +39,50 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect(await other.settings.get({})).toEqual(settings);
       }
     });
+
+    it('SET-6 a default that one process set applies to the next write of the other', async () => {
+      const [one, other] = await both('two-caches');
+      const note = { note_type: 'Fact', title: 't', content: 'c' };
+      for (const ttl of ['LongTerm', 'ShortTerm', 'LongTerm', 'Persistent'] as const) {
+        // Both have a copy of the former settings.
+        await Promise.all([one.notes.create(note), other.notes.create(note)]);
+        await one.settings.update({ note_ttls: { '*': ttl } });
+        expect((await other.notes.create(note)).ttl).toBe(ttl);
+        expect((await one.notes.create(note)).ttl).toBe(ttl);
+      }
+    });
+
+    it('SET-6 a group of writes with an outdated copy runs again, each write once', async () => {
+      const [one, other] = await both('groups');
+      const title = (i: number) => `note ${i}`;
+      const notes = (api: Api, from: number) =>
+        Array.from({ length: 20 }, (_, i) =>
+          api.notes.create({ note_type: 'Fact', title: title(from + i), content: String(from + i) }),
+        );
+      await Promise.all(notes(other, 0));
+      await one.settings.update({ note_ttls: { '*': 'LongTerm' } });
+      const made = await Promise.all(notes(other, 20));
+      expect(new Set(made.map(({ ttl }) => ttl))).toEqual(new Set(['LongTerm']));
+      const { total } = await one.notes.list({ limit: 1 });
+      expect(total).toBe(40);
+      const { packets } = await one.packets.list({ packet_type: 'cairn.note.created', limit: 100 });
+      expect(packets).toHaveLength(40);
+    });
+
+    it('SET-6 settings and notes written at the same time have the one order or the other', async () => {
+      const [one, other] = await both('races');
+      const note = { note_type: 'Fact', title: 't', content: 'c' };
+      let expected: string = 'Persistent';
+      for (let round = 0; round < 10; round++) {
+        const before = expected;
+        expected = `Duration(${(round + 1) * 100_000_000})`;
+        const [, ...made] = await Promise.all([
+          one.settings.update({ note_ttls: { '*': expected } }),
+          ...Array.from({ length: 8 }, (_, i) => (i % 2 ? one : other).notes.create(note)),
+        ]);
+        for (const { ttl } of made) expect([before, expected]).toContain(ttl);
+        expect((await other.notes.create(note)).ttl).toBe(expected);
+      }
+    });
   });
 }
