@@ -10,7 +10,6 @@ export { auth, keys } from './keys/contract.js';
 export {
   contextSections,
   contextTokens,
-  DEFAULT_CONTEXT_TOKENS,
   repeatedSection,
   SECTIONS,
   type SectionName,
@@ -18,7 +17,14 @@ export {
   sectionName,
 } from './settings/context-sections.js';
 export { settings } from './settings/contract.js';
-export { type Retain, retain, type Settings, type SettingsPatch, settingsPatch } from './settings/model.js';
+export {
+  DEFAULT_SETTINGS,
+  type Retain,
+  retain,
+  type Settings,
+  type SettingsPatch,
+  settingsPatch,
+} from './settings/model.js';
 
 declare module '../engine/contract/operation-types.js' {
   interface OperationsByName

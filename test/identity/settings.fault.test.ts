@@ -69,6 +69,18 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(packets).toHaveLength(40);
     });
 
+    it('SET-6 a budget that one process set applies to the next context of the other', async () => {
+      const [one, other] = await both('contexts');
+      const { trajectory_id } = await one.trajectories.create({ name: 'task' });
+      for (const budget of [700, 500, 600]) {
+        await Promise.all([one.context.assemble({ trajectory_id }), other.context.assemble({ trajectory_id })]);
+        await one.settings.update({ context_token_budget: budget });
+        expect((await other.context.assemble({ trajectory_id })).token_budget).toBe(budget);
+      }
+      const { total } = await one.manifests.list({ trajectory_id });
+      expect(total).toBe(9);
+    });
+
     it('SET-6 settings and notes written at the same time have the one order or the other', async () => {
       const [one, other] = await both('races');
       const note = { note_type: 'Fact', title: 't', content: 'c' };

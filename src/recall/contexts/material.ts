@@ -3,7 +3,7 @@
 import type { Query } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
 import { readableProfile } from '../../facts/index.js';
-import { DEFAULT_CONTEXT_TOKENS } from '../../identity/contract.js';
+import type { SectionSetting } from '../../identity/contract.js';
 import { reachOf } from '../../identity/index.js';
 import { isBlank } from '../../kernel/index.js';
 import type { TurnPosition } from '../manifests/entries.js';
@@ -26,10 +26,12 @@ import {
 } from './sources.js';
 import { readTurns } from './turns.js';
 
-/** A request with its trajectory and query resolved. */
+/** A request with its trajectory and query resolved, and the settings of the tenant where it gives none. */
 export interface ContextRequest extends ContextInput {
   readonly trajectory_id: string;
   readonly query: string | undefined;
+  readonly token_budget: number;
+  readonly sections: SectionSetting[];
 }
 
 export interface Gathered {
@@ -61,7 +63,7 @@ const limitsOf = (input: ContextRequest) => {
 export async function gather(call: Call, input: ContextRequest, meter: Meter): Promise<Gathered> {
   const query = call.driver.at(call.tenant);
   const given = await givenTexts(call, query, input);
-  const budget = input.token_budget ?? DEFAULT_CONTEXT_TOKENS;
+  const budget = input.token_budget;
   const { include_turns = true } = input;
   const max_turns = include_turns ? (input.max_turns ?? MAX_CONTEXT_TURNS) : 0;
   const asked = input.query ?? input.user_input;
