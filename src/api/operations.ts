@@ -3,7 +3,7 @@ import { checkpoints, executions } from '../checkpoints/contract.js';
 import { agent_turns, delegations, handoffs, handovers, locks, messages, pmo } from '../coordination/contract.js';
 import type { Operation } from '../engine/contract.js';
 import { boxes, cards, events, packets, profiles } from '../facts/contract.js';
-import { agents, auth, keys } from '../identity/contract.js';
+import { agents, auth, keys, settings } from '../identity/contract.js';
 import { lifetime } from '../maintenance/contract.js';
 import { artifacts, edges, notes, scopes, trajectories, turns } from '../memory/contract.js';
 import {
@@ -49,6 +49,7 @@ const operations = {
   locks,
   events,
   lifetime,
+  settings,
   keys,
   auth,
 };
@@ -85,6 +86,7 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   locks: 'exclusive and shared locks with leases',
   events: 'live stream of all changes',
   lifetime: 'expiry and erasure of content',
+  settings: 'defaults of the tenant: lifetimes, closing scopes, contexts',
   keys: 'API keys',
   auth: 'identity of the caller',
 };

@@ -23,7 +23,15 @@ import {
   Wakes,
   WrittenTenants,
 } from '../engine/index.js';
-import { anyKey, ensureAgentRecord, findAgent, findKeyByHash, keyHash } from '../identity/index.js';
+import {
+  anyKey,
+  ensureAgentRecord,
+  findAgent,
+  findKeyByHash,
+  keyHash,
+  SettingsCache,
+  settingsCache,
+} from '../identity/index.js';
 import { Embedding, embedding, INDEXED_FROM, VectorIndexing, vectorIndexing } from '../index/index.js';
 import { anyId, tenantId } from '../kernel/contract.js';
 import { invalid } from '../kernel/index.js';
@@ -146,6 +154,7 @@ export class Store implements Host {
         erasures: new Erasures(),
         parts: new Map(),
       };
+      settingsCache.add(runtime, new SettingsCache());
       retainedStates.add(runtime, new RetainedStates());
       jobQueue.add(runtime, new JobQueue());
       providers.add(runtime, providersOf(options));

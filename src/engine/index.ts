@@ -32,7 +32,13 @@ export * from './writes/batch.js';
 export { appendEvent, type Change, change, event, storedReplay, writeGuarded } from './writes/change.js';
 export { requestChecks } from './writes/doctor.js';
 export { isGuarded, writeGuards } from './writes/guards.js';
-export { type IndexKind, type NewPacket, packetJournal, SCHEMA_VERSION } from './writes/journal.js';
+export {
+  type AssumedRevision,
+  type IndexKind,
+  type NewPacket,
+  packetJournal,
+  SCHEMA_VERSION,
+} from './writes/journal.js';
 export { equalsAnswer } from './writes/posted-back.js';
 export { forgetRequest, forgetRequests, KEEP_REQUESTS_MS } from './writes/requests.js';
 export {

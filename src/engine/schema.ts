@@ -6,11 +6,13 @@ export const engineSchema: SchemaPart = {
   // Read before the tenant is known.
   unprotected: ['tenants'],
   statements: ({ id, int, json, table, compact }) => [
+    // settings_revision: that of the tenant's settings, of which every process has a cached copy.
     `CREATE TABLE tenants (
       tenant_id ${id} NOT NULL PRIMARY KEY,
       seq ${int} NOT NULL,
       recorded_at ${int} NOT NULL,
-      created_at ${int} NOT NULL
+      created_at ${int} NOT NULL,
+      settings_revision ${id}
     ) ${compact}`,
 
     // Periods that were recorded twice after a clock ran ahead; seq is the first packet at the true time.

@@ -27,4 +27,14 @@ export {
 export { agentHoldings, isBetweenTasks } from './presence/offline.js';
 export { waitFor, waitForExpiry } from './presence/wait-for.js';
 export { identitySchema } from './schema.js';
+export {
+  type AssumedSettings,
+  assumedSettings,
+  SettingsCache,
+  settingsAhead,
+  settingsCache,
+} from './settings/cache.js';
+export { settingsChecks } from './settings/doctor.js';
+export { defaultTtl, PERMANENT_NOTE } from './settings/rules.js';
+export { settingsIn, updateSettingsIn } from './settings/service.js';
 export { useCases } from './use-cases.js';

@@ -1,8 +1,8 @@
-/** API keys and agents. */
+/** API keys, agents and settings of tenants. */
 import type { SchemaPart } from '../driver/index.js';
 
 export const identitySchema: SchemaPart = {
-  tables: ['api_keys', 'agents'],
+  tables: ['api_keys', 'agents', 'tenant_settings'],
   // Read before the tenant is known, by the hash of the key.
   unprotected: ['api_keys'],
   statements: ({ id, int, json, table, compact }) => [
@@ -43,5 +43,13 @@ export const identitySchema: SchemaPart = {
       PRIMARY KEY (tenant_id, agent_id)
     ) ${table}`,
     'CREATE INDEX agents_by_type ON agents (tenant_id, agent_type, agent_id) WHERE unregistered_at IS NULL',
+
+    // settings: only the members that were set. revision: as on the head row in tenants.
+    `CREATE TABLE tenant_settings (
+      tenant_id ${id} NOT NULL PRIMARY KEY,
+      settings ${json} NOT NULL,
+      revision ${id} NOT NULL,
+      updated_at ${int} NOT NULL
+    ) ${compact}`,
   ],
 };

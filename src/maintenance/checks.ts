@@ -3,6 +3,7 @@ import { checkpointChecks } from '../checkpoints/index.js';
 import { lockChecks, messageChecks, turnChecks } from '../coordination/index.js';
 import { type Check, requestChecks } from '../engine/index.js';
 import { boxChecks, cardChecks, streamChecks } from '../facts/index.js';
+import { settingsChecks } from '../identity/index.js';
 import { vectorChecks } from '../index/index.js';
 import { memoryChecks, scopeChecks, trajectoryChecks } from '../memory/index.js';
 import { jobChecks, searchChecks } from '../recall/index.js';
@@ -11,6 +12,7 @@ export const checks: readonly Check[] = [
   ...streamChecks,
   ...boxChecks,
   ...requestChecks,
+  ...settingsChecks,
   ...cardChecks,
   ...trajectoryChecks,
   ...scopeChecks,

@@ -1,14 +1,14 @@
 /** What other modules may use of memory. */
 import './register.js';
 
-export { artifactNoun } from './artifacts/service.js';
+export { artifactNoun, outlivesScope } from './artifacts/service.js';
 export { insertEdges, linksOf, settleEdges } from './edges/store.js';
 export { addSystemEdges } from './edges/system-edges.js';
 export { unreadableAmong } from './entities/access.js';
 export { unknownEntity } from './entities/errors.js';
 export { PARTICIPANTS_OF_EDGE, participantsAmong } from './lookups.js';
 export * as notesService from './notes/service.js';
-export { noteNoun } from './notes/service.js';
+export { noteBounds, noteNoun } from './notes/service.js';
 export { memorySchema } from './schema.js';
 export { endScopes } from './scopes/closing.js';
 export { scopeChecks } from './scopes/doctor.js';

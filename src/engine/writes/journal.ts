@@ -1,5 +1,22 @@
 /** packet_store and packet_index: the journal of a tenant. */
-import { type Journal, type JournalEntry, listToText, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
+import {
+  DriverError,
+  type Journal,
+  type JournalEntry,
+  listToText,
+  sql,
+  type Table,
+  TENANT,
+  type Tx,
+} from '../../driver/index.js';
+
+/** A write rests on cached settings of this revision. Another one on the head row makes it run again. */
+export interface AssumedRevision {
+  /** Null if the tenant has never changed its settings. */
+  readonly revision: string | null;
+  /** Removes the outdated copy from the cache. */
+  readonly drop: () => void;
+}
 
 /** A packet before the commit gives it seq and recorded_at. */
 export interface NewPacket extends JournalEntry {
@@ -25,6 +42,9 @@ export interface NewPacket extends JournalEntry {
   readonly index: readonly (readonly [IndexKind, string])[];
   /** Writes rows that carry the recorded time, after the head row is locked and before the commit. */
   readonly settle?: (tx: Tx, recorded_at: number, seq: number) => Promise<void>;
+  /** The revision that this change gives to the settings of the tenant. */
+  readonly revises?: string;
+  readonly assumes?: AssumedRevision | undefined;
 }
 
 const packetStore: Table = {
@@ -58,18 +78,36 @@ const packetIndex: Table = {
   columns: { tenant_id: 'text', kind: 'text', value: 'text', seq: 'bigint' },
 };
 
+interface Head {
+  readonly seq: number;
+  readonly recorded_at: number;
+  readonly settings_revision: string | null;
+}
+
+/** Makes the group run again, with settings that are read anew, if one of its writes used an outdated copy. */
+function refuseOutdated(packets: readonly NewPacket[], { settings_revision }: Head): void {
+  const outdated = packets.flatMap(({ assumes }) =>
+    assumes !== undefined && assumes.revision !== settings_revision ? [assumes] : [],
+  );
+  for (const { drop } of outdated) drop();
+  if (outdated.length > 0) throw new DriverError('conflict', 'the settings of the tenant changed meanwhile');
+}
+
 export function packetJournal(now: () => number): Journal {
   return {
     async append(tx, entries) {
       const packets = entries as readonly NewPacket[];
       const moment = now();
       // recorded_at never falls, whatever the servers' clocks say, so that it rises with seq.
-      const [head] = await tx.returning<{ seq: number; recorded_at: number }>(
+      const revised = packets.findLast(({ revises }) => revises !== undefined)?.revises ?? null;
+      const [head] = await tx.returning<Head>(
         sql`UPDATE tenants SET seq = seq + ${packets.length},
-              recorded_at = CASE WHEN recorded_at > ${moment} THEN recorded_at ELSE ${moment} END
-            WHERE tenant_id = ${TENANT} RETURNING seq, recorded_at`,
+              recorded_at = CASE WHEN recorded_at > ${moment} THEN recorded_at ELSE ${moment} END,
+              settings_revision = COALESCE(${revised}, settings_revision)
+            WHERE tenant_id = ${TENANT} RETURNING seq, recorded_at, settings_revision`,
       );
       if (!head) throw new Error(`tenant ${tx.tenant} has no head row`);
+      refuseOutdated(packets, head);
       const first = head.seq - packets.length + 1;
       for (const [i, packet] of packets.entries()) await packet.settle?.(tx, head.recorded_at, first + i);
       await tx.insert(

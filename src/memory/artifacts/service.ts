@@ -8,8 +8,9 @@ import type { EntityRef } from '../entities/store.js';
 import { refuseClosed, refuseFinished } from '../scopes/service.js';
 import { findScope, lockScope, type ScopeRow } from '../scopes/store.js';
 import { refuseFormerOwner } from '../trajectories/former-owners.js';
-import { lockTrajectory } from '../trajectories/store.js';
+import { isFinished, lockTrajectory, type TrajectoryRow } from '../trajectories/store.js';
 import { prepareNew, versionUseCases } from '../versions/changes.js';
+import type { LifetimeBounds } from '../versions/lifetimes.js';
 import type { Links } from '../versions/links.js';
 import type { Placement } from '../versions/service.js';
 import { awaitTurn, refuseUnknownMemories, turnAt } from '../versions/sources.js';
@@ -36,6 +37,13 @@ function holderOf(trajectory_id: string, scope: ScopeRow | undefined, lifetime: 
   refuseClosed(scope);
   return scopeHolder(scope.scope_id);
 }
+
+/** The bounds of an artifact that Cairn makes from the content of a scope, and that outlives the scope. */
+export const outlivesScope = (trajectory: TrajectoryRow): LifetimeBounds => ({
+  in_scope: false,
+  in_session: !isFinished(trajectory),
+  holder: (lifetime) => holderOf(trajectory.trajectory_id, undefined, lifetime),
+});
 
 async function lockForChange({ call, tx }: Work, origin: Origin, ttl: Ttl | undefined): Promise<ChangeRules> {
   const { scope_id, held_by } = origin;
@@ -82,11 +90,10 @@ async function lockContainers(
   return { trajectory_id, scope: named && (await lockScope(tx, named.scope_id)) };
 }
 
-async function placeOf(work: Work, input: ArtifactInput, ttl: Ttl, memory_id: string): Promise<Placement> {
+async function placeOf(work: Work, input: ArtifactInput, memory_id: string): Promise<Placement> {
   const { call, tx, now } = work;
   const { source_turn: sequence } = input;
   const { trajectory_id, scope } = await lockContainers(work, input);
-  const held_by = holderOf(trajectory_id, scope, lifetimeClassOf(ttl));
   const sources: EntityRef[] = [];
   // The sequence is stored in any case; an edge links the turn while its scope is open.
   if (sequence != null && scope?.closed_at === null) {
@@ -97,7 +104,13 @@ async function placeOf(work: Work, input: ArtifactInput, ttl: Ttl, memory_id: st
   const derived = [...new Set(input.derived_from)];
   await refuseUnknownMemories({ call, query: tx, now }, 'artifact', 'derived_from', derived);
   sources.push(...derived.map((entity_id): EntityRef => ({ entity_type: 'Artifact', entity_id })));
-  return { trajectory_id, scope_id: scope?.scope_id ?? null, thread_id: trajectory_id, held_by, sources };
+  const bounds = {
+    in_scope: scope?.closed_at === null,
+    // Its trajectory is not finished.
+    in_session: true,
+    holder: (lifetime: LifetimeClass) => holderOf(trajectory_id, scope, lifetime),
+  };
+  return { trajectory_id, scope_id: scope?.scope_id ?? null, thread_id: trajectory_id, bounds, sources };
 }
 
 /** Copies the members of `provenance` into the input; members that are given twice must agree. */
@@ -116,10 +129,10 @@ const useCases = versionUseCases(artifactNoun, {
   operations,
   create: async (call, sent: ArtifactInput) => {
     const input = withProvenance(sent);
-    const { artifact_type: type, name, ttl = 'Persistent', confidence = null } = input;
+    const { artifact_type: type, name, confidence = null } = input;
     const { source_turn = null, extraction_method = 'Explicit' } = input;
     const columns = { type, name, provenance: { source_turn, extraction_method, confidence }, sent };
-    return prepareNew(call, artifactNoun, input, columns, (work, id) => placeOf(work, input, ttl, id));
+    return prepareNew(call, artifactNoun, input, columns, (work, id) => placeOf(work, input, id));
   },
   columns: ({ artifact_type, ...shared }: ArtifactPatch) => ({ type: artifact_type, ...shared }),
   namedBy: ({ derived_from }) => derived_from,

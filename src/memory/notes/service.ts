@@ -2,12 +2,14 @@
 import type { In, LifetimeClass, Out, Ttl } from '../../engine/contract.js';
 import { type Call, checkLifetime, lifetimeClassOf, type Work } from '../../engine/index.js';
 import { noteHolder, sessionHolder } from '../../engine/sql.js';
+import { PERMANENT_NOTE } from '../../identity/index.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import { unreadableAmong } from '../entities/access.js';
 import { unknownEntity } from '../entities/errors.js';
 import type { EntityRef } from '../entities/store.js';
 import { isFinished, type TrajectoryRow } from '../trajectories/store.js';
 import { prepareNew, versionUseCases } from '../versions/changes.js';
+import { givenTtl, type LifetimeBounds } from '../versions/lifetimes.js';
 import { type Links, memoryLinks } from '../versions/links.js';
 import type { Placement } from '../versions/service.js';
 import { lockTrajectories, refuseUnknownMemories } from '../versions/sources.js';
@@ -33,7 +35,7 @@ function render(call: Call, row: VersionRow, links: Links): Note {
 export function checkNote({ type, ttl }: Pick<Fields, 'type' | 'ttl'>): void {
   const lifetime = lifetimeClassOf(ttl);
   if (lifetime === 'Scope') throw invalid('`ttl` of a note must not be Scope or Ephemeral: a note is in no scope');
-  if (type === 'Procedure' && lifetime !== 'Persistent') {
+  if (type === PERMANENT_NOTE && lifetime !== 'Persistent') {
     throw invalid('a note of type Procedure is permanent: omit `ttl`');
   }
 }
@@ -51,6 +53,13 @@ function holderOf(note_id: string, lifetime: LifetimeClass, source: TrajectoryRo
   }
   return sessionHolder(trajectory_id);
 }
+
+/** The bounds of a new note, whose first source is locked. */
+export const noteBounds = (note_id: string, source: TrajectoryRow | undefined): LifetimeBounds => ({
+  in_scope: false,
+  in_session: source !== undefined && !isFinished(source),
+  holder: (lifetime) => holderOf(note_id, lifetime, source),
+});
 
 const SESSION = sessionHolder('');
 /** The trajectory whose session holds a note. */
@@ -85,7 +94,7 @@ export const noteNoun: Noun<Note> & { readonly id: 'note_id' } = {
   lockForChange,
 };
 
-async function placeOf({ call, tx, now }: Work, input: NoteInput, ttl: Ttl, note_id: string): Promise<Placement> {
+async function placeOf({ call, tx, now }: Work, input: NoteInput, note_id: string): Promise<Placement> {
   const trajectory_ids = [...new Set(input.source_trajectory_ids)];
   const artifact_ids = [...new Set(input.source_artifact_ids)];
   const trajectories = await lockTrajectories(tx, trajectory_ids);
@@ -95,11 +104,12 @@ async function placeOf({ call, tx, now }: Work, input: NoteInput, ttl: Ttl, note
   if (unknown.length > 0) throw unknownEntity('source_trajectory_ids', 'trajectory', unknown);
   await refuseUnknownMemories({ call, query: tx, now }, 'artifact', 'source_artifact_ids', artifact_ids);
   const [first] = trajectory_ids;
+  const source = trajectories.get(first ?? '');
   return {
     trajectory_id: null,
     scope_id: null,
     thread_id: first ?? null,
-    held_by: holderOf(note_id, lifetimeClassOf(ttl), trajectories.get(first ?? '')),
+    bounds: noteBounds(note_id, source),
     sources: [
       ...trajectory_ids.map((entity_id): EntityRef => ({ entity_type: 'Trajectory', entity_id })),
       ...artifact_ids.map((entity_id): EntityRef => ({ entity_type: 'Artifact', entity_id })),
@@ -110,13 +120,15 @@ async function placeOf({ call, tx, now }: Work, input: NoteInput, ttl: Ttl, note
 const useCases = versionUseCases(noteNoun, {
   operations,
   create: async (call, input: NoteInput) => {
-    const { note_type: type, title: name, ttl = 'Persistent', confidence = null } = input;
+    const { note_type: type, title: name, confidence = null } = input;
+    const ttl = givenTtl(input);
     const check = () => {
+      if (ttl === undefined) return;
       checkNote({ type, ttl });
       checkLifetime(input.lifetime, ttl);
     };
     const columns = { type, name, provenance: { confidence }, check };
-    return prepareNew(call, noteNoun, input, columns, (work, id) => placeOf(work, input, ttl, id));
+    return prepareNew(call, noteNoun, input, columns, (work, id) => placeOf(work, input, id));
   },
   columns: ({ note_type, title, ...shared }: NotePatch) => ({ type: note_type, name: title, ...shared }),
 });

@@ -25,6 +25,7 @@ import type { artifacts } from '../artifacts/contract.js';
 import type { ArtifactInput } from '../artifacts/model.js';
 import type { notes } from '../notes/contract.js';
 import type { NoteInput } from '../notes/model.js';
+import { givenTtl } from './lifetimes.js';
 import {
   createMemory,
   deleteMemory,
@@ -57,12 +58,13 @@ export async function prepareNew<M extends Memory>(
   { sent = input, check, ...columns }: NewColumns,
   place: NewMemory['place'],
 ): Promise<Action<M>> {
-  const { ttl = 'Persistent', metadata = {}, abstraction_level = 'L0' } = input;
+  const { metadata = {}, abstraction_level = 'L0' } = input;
+  const ttl = givenTtl(input);
   const memory_id = (input as { readonly [id: string]: unknown })[noun.id] as string | undefined;
   const agent_id = checkNamedAgent(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   check?.();
   const { bytes, ...prepared } = await prepareContent(call, input.content, columns.name, metadata);
-  checkLifetime(input.lifetime, ttl);
+  if (ttl !== undefined) checkLifetime(input.lifetime, ttl);
   const memory: NewMemory = {
     memory_id,
     // Only an id that the client chose can be sent again.

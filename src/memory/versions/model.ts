@@ -20,7 +20,9 @@ export const changeableFields = {
   content: content.optional(),
   abstraction_level: clearable(abstractionLevel, 'L0'),
   confidence: confidence.nullish(),
-  ttl: clearable(ttl, 'Persistent'),
+  ttl: clearable(ttl, 'Persistent').describe(
+    `${ttl.description}. Default at creation: that of the settings for its type, else Persistent`,
+  ),
   metadata: clearable(smallMetadata, {}),
 };
 

@@ -1,6 +1,6 @@
 /** Creates, updates and deletes artifacts and notes in a transaction. */
 import type { Ttl } from '../../engine/contract.js';
-import { type Call, event, lifetimeOf, type NewPacket, type Work } from '../../engine/index.js';
+import { type AssumedRevision, type Call, event, lifetimeOf, type NewPacket, type Work } from '../../engine/index.js';
 import { PENDING } from '../../engine/sql.js';
 import { insertCards, keyedHash, takeDeleteTime } from '../../facts/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
@@ -12,6 +12,7 @@ import { momentFor } from '../entities/access.js';
 import { idReused, idTaken } from '../entities/errors.js';
 import type { EntityRef } from '../entities/store.js';
 import { triggers } from '../scopes/triggers.js';
+import { type LifetimeBounds, ttlOf } from './lifetimes.js';
 import { derivedEdges, edgeBetween, linksTo, memoryLinks } from './links.js';
 import { measureTerms, memoryDoc, type SearchTerms, termsFor } from './search-doc.js';
 import { insertLearnedIn } from './sources.js';
@@ -57,7 +58,7 @@ export interface Placement {
   readonly trajectory_id: string | null;
   readonly scope_id: string | null;
   readonly thread_id: string | null;
-  readonly held_by: string;
+  readonly bounds: LifetimeBounds;
   readonly sources: readonly EntityRef[];
   /** Edges besides those to the sources. */
   readonly edges?: readonly NewEdge[];
@@ -91,12 +92,14 @@ interface VersionWrite {
   /** The trajectories in which a note was learned. */
   readonly learned_in: readonly string[];
   readonly search_terms: SearchTerms | undefined;
+  /** The settings that its lifetime rests on. */
+  readonly assumes?: AssumedRevision | undefined;
 }
 
 /** Writes a version, its card and its event; the answer gets its times at the commit. */
 async function writeVersion(
   work: Work,
-  { row, edges, thread_id, learned_in, search_terms }: VersionWrite,
+  { row, edges, thread_id, learned_in, search_terms, assumes }: VersionWrite,
   answer: Memory,
 ): Promise<void> {
   const { kind } = row;
@@ -132,6 +135,7 @@ async function writeVersion(
   const when_settled = [(recorded_at: number) => setTimes(answer, row, recorded_at)];
   const packet: SettlingPacket = {
     ...event(work, type, { type: kind, id: row.memory_id }, facts, thread_id),
+    assumes,
     when_settled,
     settle: async (settling, recorded_at) => {
       await settleVersions(settling, row.memory_id, Math.max(1, row.version - 1), recorded_at);
@@ -143,12 +147,15 @@ async function writeVersion(
   tx.journal(packet);
 }
 
+type NewFields = Omit<Fields, 'ttl'> & { readonly ttl: Ttl | undefined };
+
 export interface NewMemory {
   /** Chosen by the client. */
   readonly memory_id: string | undefined;
   readonly sent_hash: string | null;
   readonly agent_id: string | null;
-  readonly fields: Fields;
+  /** Default of ttl: that of the tenant for the type. */
+  readonly fields: NewFields;
   /** Of an answer that is posted back; default: computed from ttl. */
   readonly expires_at?: string | null | undefined;
   /** Whether the existing entity of the id, as answered, equals the request. */
@@ -165,9 +172,11 @@ export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, 
     if (existing) return sameMemory(work, noun, existing, memory);
   }
   const memory_id = memory.memory_id ?? newId();
-  const { fields, agent_id } = memory;
+  const { agent_id } = memory;
   const { search_terms, ...prepared } = memory.prepared;
   const place = await memory.place(work, memory_id);
+  const { ttl, assumes } = await ttlOf(work, noun.kind, memory.fields, place.bounds);
+  const lifetime = lifetimeOf(ttl, now, memory.expires_at);
   const row: VersionRow = {
     memory_id,
     version: 1,
@@ -176,10 +185,10 @@ export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, 
     agent_id,
     trajectory_id: place.trajectory_id,
     scope_id: place.scope_id,
-    ...columnsOf(fields),
+    ...columnsOf({ ...memory.fields, ttl }),
     ...prepared,
-    ...lifetimeOf(fields.ttl, now, memory.expires_at),
-    held_by: place.held_by,
+    ...lifetime,
+    held_by: place.bounds.holder(lifetime.lifetime),
     sent_hash: memory.sent_hash,
     ...UNSETTLED,
     created_at: PENDING,
@@ -190,7 +199,7 @@ export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, 
   const answer = noun.render(call, row, links);
   const learned_in = links.source_trajectory_ids;
   const { trajectory_id, thread_id } = place;
-  await writeVersion(work, { row, edges, thread_id, learned_in, search_terms }, answer);
+  await writeVersion(work, { row, edges, thread_id, learned_in, search_terms, assumes }, answer);
   if (trajectory_id !== null) await triggers.get('policies').onArtifact(work, { ...row, trajectory_id });
   return answer;
 }

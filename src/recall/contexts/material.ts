@@ -1,7 +1,9 @@
 /** Gathers the material of a context: texts of the request, search hits, the newest memories, the latest turns. */
+
 import type { Query } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
 import { readableProfile } from '../../facts/index.js';
+import type { SectionSetting } from '../../identity/contract.js';
 import { reachOf } from '../../identity/index.js';
 import { isBlank } from '../../kernel/index.js';
 import type { TurnPosition } from '../manifests/entries.js';
@@ -12,7 +14,7 @@ import { sectionsFor } from '../windows/sections.js';
 import type { TurnCard } from '../windows/turns.js';
 import type { WindowPart } from '../windows/window.js';
 import { type CandidateRef, readCandidates } from './candidates.js';
-import { type ContextInput, DEFAULT_CONTEXT_TOKENS, MAX_CONTEXT_TURNS } from './model.js';
+import { type ContextInput, MAX_CONTEXT_TURNS } from './model.js';
 import { givenPart } from './parts.js';
 import {
   type MemoryFilter,
@@ -24,10 +26,12 @@ import {
 } from './sources.js';
 import { readTurns } from './turns.js';
 
-/** A request with its trajectory and query resolved. */
+/** A request with its trajectory and query resolved, and the settings of the tenant where it gives none. */
 export interface ContextRequest extends ContextInput {
   readonly trajectory_id: string;
   readonly query: string | undefined;
+  readonly token_budget: number;
+  readonly sections: SectionSetting[];
 }
 
 export interface Gathered {
@@ -59,7 +63,7 @@ const limitsOf = (input: ContextRequest) => {
 export async function gather(call: Call, input: ContextRequest, meter: Meter): Promise<Gathered> {
   const query = call.driver.at(call.tenant);
   const given = await givenTexts(call, query, input);
-  const budget = input.token_budget ?? DEFAULT_CONTEXT_TOKENS;
+  const budget = input.token_budget;
   const { include_turns = true } = input;
   const max_turns = include_turns ? (input.max_turns ?? MAX_CONTEXT_TURNS) : 0;
   const asked = input.query ?? input.user_input;

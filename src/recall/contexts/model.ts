@@ -1,38 +1,25 @@
 /** A context: the content of a model's window by sections, its format, and the fate of every candidate. */
 import { z } from 'zod';
+import {
+  contextSections,
+  contextTokens,
+  SECTIONS,
+  type SectionName,
+  type SectionSetting,
+  sectionName,
+} from '../../identity/contract.js';
 import { anyId, jsonObject, profileName, text, uuid } from '../../kernel/contract.js';
 
-export const SECTIONS = [
-  'profile',
-  'instructions',
-  'principles',
-  'notes',
-  'artifacts',
-  'summaries',
-  'passages',
-  'turns',
-  'user_input',
-] as const;
-const sectionName = z.enum(SECTIONS);
-export type SectionName = z.output<typeof sectionName>;
+export { SECTIONS, type SectionName, type SectionSetting };
 
 export const contextFormat = z.enum(['messages', 'markdown', 'xml', 'json']);
 export type ContextFormat = z.output<typeof contextFormat>;
 
-export const DEFAULT_CONTEXT_TOKENS = 8000;
 export const MAX_CONTEXT_TURNS = 5000;
 
 const atMost = (limit: number, description: string) => z.int().min(0).max(limit).optional().describe(description);
 
 const included = (description: string) => z.boolean().optional().describe(description);
-
-const sectionSetting = z.strictObject({
-  name: sectionName,
-  priority: z.int().min(0).max(1000).optional().describe('Sections of higher priority get room first'),
-  share: z.number().min(0).max(1).optional().describe('Maximum fraction of the budget, even if room is left'),
-  min_tokens: atMost(1_000_000, 'Guaranteed tokens, if its content needs as many, whatever its share'),
-});
-export type SectionSetting = z.output<typeof sectionSetting>;
 
 export const contextInput = z.strictObject({
   trajectory_id: uuid
@@ -40,7 +27,7 @@ export const contextInput = z.strictObject({
     .describe('The task that the context is for; default: the trajectory of the scope, else the one called memory'),
   scope_id: uuid.optional().describe('The scope whose turns are shown; default: all open scopes of the trajectory'),
   agent_turn_id: anyId.optional().describe('The agent_turn that it is made for; default: that of the guard'),
-  token_budget: z.int().min(1).max(1_000_000).optional().describe('Default: 8,000'),
+  token_budget: contextTokens.optional().describe('Default: context_token_budget of the settings, which is 8,000'),
   format: contextFormat.optional().describe('Default: messages'),
   user_input: text(500_000, 1).optional().describe('The current user message: always included, at the end'),
   instructions: text(500_000, 1).optional().describe('System instructions: always included, at the beginning'),
@@ -63,11 +50,11 @@ export const contextInput = z.strictObject({
     .max(1_000_000)
     .optional()
     .describe('Leaves out candidates with a lower score, and those that the query did not find'),
-  sections: z
-    .array(sectionSetting)
-    .max(SECTIONS.length)
+  sections: contextSections
     .optional()
-    .describe('The order of sections before the turns and the room of each; others follow in the usual order'),
+    .describe(
+      'The order of sections before the turns and the room of each; others follow in the usual order. Default: context_sections of the settings',
+    ),
 });
 export type ContextInput = z.output<typeof contextInput>;
 

@@ -1,10 +1,20 @@
 /** Assembles a context: gathers and renders without locks, then records a manifest in one transaction. */
 import type { Query } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { appendEvent, type Call, change, storedReplay, type Work } from '../../engine/index.js';
+import {
+  type AssumedRevision,
+  type Call,
+  change,
+  event,
+  type NewPacket,
+  storedReplay,
+  type Work,
+} from '../../engine/index.js';
 import { scopeHolder, trajectoryHolder } from '../../engine/sql.js';
 import { addCard, type PreparedCard, prepareCard } from '../../facts/index.js';
 import { type CardRow, findCards, keyedHash } from '../../facts/sql.js';
+import { DEFAULT_SETTINGS, type Settings } from '../../identity/contract.js';
+import { type AssumedSettings, settingsAhead } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, present } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -26,7 +36,10 @@ const MAX_TRACE = 200;
 const unknown = (id: string, message: string): CairnError =>
   new CairnError('UNKNOWN_ENTITY', message, { missing_ids: [id] });
 
-async function resolve(call: Call, input: In<'context.assemble'>): Promise<ContextRequest> {
+/** Members that settings of the tenant supply. */
+const SETTINGS = { token_budget: 'context_token_budget', sections: 'context_sections' } as const;
+
+async function resolve(call: Call, input: In<'context.assemble'>, settings: Settings): Promise<ContextRequest> {
   const query = call.driver.at(call.tenant);
   if (input.query !== undefined && input.relevance_query !== undefined) {
     throw invalid('`query` and `relevance_query` mean the same: give only one of them');
@@ -37,7 +50,24 @@ async function resolve(call: Call, input: In<'context.assemble'>): Promise<Conte
     throw unknown(agent_turn_id, `agent_turn_id names ${agent_turn_id}, which does not exist`);
   }
   const trajectory_id = await trajectoryOf(call, query, input);
-  return { ...input, trajectory_id, query: input.query ?? input.relevance_query, agent_turn_id };
+  return {
+    ...input,
+    trajectory_id,
+    query: input.query ?? input.relevance_query,
+    agent_turn_id,
+    token_budget: input.token_budget ?? settings.context_token_budget,
+    sections: input.sections ?? settings.context_sections,
+  };
+}
+
+/** The members that the request left to the tenant, where the tenant has set them. */
+function fromSettings(input: In<'context.assemble'>, settings: Settings): string[] {
+  return Object.entries(SETTINGS)
+    .filter(([name, setting]) => {
+      const own = canonical(settings[setting] as Json) !== canonical(DEFAULT_SETTINGS[setting] as Json);
+      return own && input[name as keyof typeof SETTINGS] === undefined;
+    })
+    .map(([name]) => name);
 }
 
 async function trajectoryOf(call: Call, query: Query, input: In<'context.assemble'>): Promise<string> {
@@ -104,7 +134,12 @@ async function addTexts(
 }
 
 /** The request as numbers, names and ids, without its texts. */
-function parametersOf(request: ContextRequest, { material, query_from }: Gathered, texts: TextCards): JsonObject {
+function parametersOf(
+  request: ContextRequest,
+  { material, query_from }: Gathered,
+  texts: TextCards,
+  from_settings: readonly string[],
+): JsonObject {
   const { user_input: _, instructions: __, query: ___, relevance_query: ____, ...asked } = request;
   const given = Object.entries({
     ...asked,
@@ -113,6 +148,7 @@ function parametersOf(request: ContextRequest, { material, query_from }: Gathere
     sections: material.sections as unknown as Json,
     turns_total: material.turns_total,
     query_from,
+    from_settings: from_settings.length === 0 ? undefined : from_settings,
     user_input_card_id: texts.get('user_input'),
     instructions_card_id: texts.get('instructions'),
     query_card_id: texts.get('query'),
@@ -165,10 +201,42 @@ const answerOf = (
   trace: entries.slice(0, MAX_TRACE),
 });
 
+/** Thrown in the transaction when the settings that a context was assembled with have changed. */
+class SettingsChanged extends Error {}
+
 export async function assemble(call: Call, input: In<'context.assemble'>): Promise<AssembledContext> {
   const kept = await storedReplay(call, input);
   if (kept !== undefined) return assembledAgain(call, call.driver.at(call.tenant), kept as string);
-  const request = await resolve(call, input);
+  for (;;) {
+    try {
+      return await assembleWith(call, input, await settingsFor(call, input));
+    } catch (error) {
+      if (!(error instanceof SettingsChanged)) throw error;
+    }
+  }
+}
+
+/** A request that gives all that settings could supply depends on none. */
+const settingsFor = async (call: Call, input: In<'context.assemble'>): Promise<AssumedSettings> => {
+  const assumed = await settingsAhead(call);
+  const needed = input.token_budget === undefined || input.sections === undefined;
+  return needed ? assumed : { ...assumed, assumes: undefined };
+};
+
+async function assembleWith(
+  call: Call,
+  input: In<'context.assemble'>,
+  { settings, assumes }: AssumedSettings,
+): Promise<AssembledContext> {
+  let outdated = false;
+  const checked = assumes && {
+    ...assumes,
+    drop: () => {
+      outdated = true;
+      assumes.drop();
+    },
+  };
+  const request = await resolve(call, input, settings);
   const meter = newMeter();
   const gathered = await gather(call, request, meter);
   const assembly = await assembleWindow(gathered.material, meter);
@@ -179,6 +247,8 @@ export async function assemble(call: Call, input: In<'context.assemble'>): Promi
     input,
     bytes: [...prepared.values()].reduce((sum, { bytes }) => sum + bytes, 0),
     work: async (work) => {
+      // Run again because of its settings: the context has to be assembled with the new ones.
+      if (outdated) throw new SettingsChanged();
       const held_by = await lockHolder(work, request);
       const texts = await addTexts(work, prepared, held_by);
       const entries = withCardIds(assembly.entries, texts);
@@ -194,7 +264,7 @@ export async function assemble(call: Call, input: In<'context.assemble'>): Promi
         token_budget: gathered.material.budget,
         token_count: assembly.token_count,
         truncated: assembly.truncated ? 1 : 0,
-        parameters: canonical(parametersOf(request, gathered, texts)),
+        parameters: canonical(parametersOf(request, gathered, texts, fromSettings(input, settings))),
         request_card_ids: texts.size === 0 ? null : JSON.stringify([...texts.values()]),
         // Keyed, as in events: it outlives the content, and a plain hash would confirm a guess.
         content_hash: keyedHash(call.meta.erasure_key, content_hash),
@@ -202,7 +272,7 @@ export async function assemble(call: Call, input: In<'context.assemble'>): Promi
         created_at: work.now,
       };
       await insertManifest(work.tx, row, { entries, turns, positions: gathered.positions });
-      journalAssembly(work, row);
+      journalAssembly(work, row, checked);
       return answerOf(row, { ...assembly, content_hash }, entries);
     },
     remember: ({ manifest_id }) => manifest_id,
@@ -210,7 +280,7 @@ export async function assemble(call: Call, input: In<'context.assemble'>): Promi
   });
 }
 
-function journalAssembly(work: Work, row: NewManifest): void {
+function journalAssembly(work: Work, row: NewManifest, assumes: AssumedRevision | undefined): void {
   const { manifest_id, trajectory_id, scope_id, agent_turn_id, format, token_count, token_budget, content_hash } = row;
   const facts = {
     ...(scope_id === null ? {} : { scope_id }),
@@ -220,7 +290,11 @@ function journalAssembly(work: Work, row: NewManifest): void {
     token_budget,
     content_hash,
   };
-  appendEvent(work, 'cairn.context.assembled', { type: 'manifest', id: manifest_id }, facts, trajectory_id);
+  const packet: NewPacket = {
+    ...event(work, 'cairn.context.assembled', { type: 'manifest', id: manifest_id }, facts, trajectory_id),
+    assumes,
+  };
+  work.tx.journal(packet);
 }
 
 async function assembledAgain(call: Call, query: Query, manifest_id: string): Promise<AssembledContext> {

@@ -1,7 +1,6 @@
 /** Extraction: stores the facts of turns as artifacts and notes. A known fact is strengthened, a contradicted one linked. */
 import type { Tx } from '../../driver/index.js';
 import type { Call, Work } from '../../engine/index.js';
-import { noteHolder, trajectoryHolder } from '../../engine/sql.js';
 import { withReachOf } from '../../identity/index.js';
 import { type CooperativeYield, cooperativeYield } from '../../kernel/index.js';
 import type { PolicyOutput, Turn } from '../../memory/contract.js';
@@ -12,7 +11,9 @@ import {
   isFinished,
   lockTrajectories,
   type Memory,
+  noteBounds,
   noteNoun,
+  outlivesScope,
   type PreparedContent,
   prepareContent,
   type TrajectoryRow,
@@ -27,7 +28,7 @@ import {
   type VersionRow,
 } from '../../memory/sql.js';
 import {
-  createPersistent,
+  createByDefault,
   howMade,
   inferred,
   nothingMade,
@@ -105,11 +106,12 @@ async function draftOf(call: Call, reader: Call, fact: ExtractedFact, byId: Read
 /** Stores a new fact, linked to its turns and to the memories that it contradicts. */
 async function storeFact(
   work: Work,
-  { task, scope, agent_id, extraction }: Context,
+  { task, scope, agent_id, extraction, trajectories }: Context,
   { fact, key, prepared, turns }: Draft,
   contradicted: readonly KnownMemory[],
 ): Promise<Memory> {
   const { trajectory_id, scope_id } = scope;
+  const trajectory = trajectories.get(trajectory_id)!;
   const source_turn = turns[0]!.sequence;
   const isNote = fact.kind === 'note';
   const memory = {
@@ -139,15 +141,15 @@ async function storeFact(
             ...where,
             trajectory_id: null,
             scope_id: null,
-            held_by: noteHolder(memory_id),
+            bounds: noteBounds(memory_id, trajectory),
             sources: [{ entity_type: 'Trajectory', entity_id: trajectory_id } as const, ...sources],
           }
-        : { ...where, trajectory_id, scope_id, held_by: trajectoryHolder(trajectory_id), sources };
+        : { ...where, trajectory_id, scope_id, bounds: outlivesScope(trajectory), sources };
     },
   };
   const stored: Memory = isNote
-    ? await createPersistent(work, noteNoun, memory)
-    : await createPersistent(work, artifactNoun, memory);
+    ? await createByDefault(work, noteNoun, memory)
+    : await createByDefault(work, artifactNoun, memory);
   await insertFactKey(work.tx, key, idOf(stored));
   return stored;
 }

@@ -91,8 +91,8 @@ export const inferred = (source_turn: number | null, confidence: number | null):
 
 type NewMemory = Parameters<typeof createMemory>[2];
 
-/** Creates a persistent artifact or note. */
-export const createPersistent = <M extends Memory>(
+/** Creates an artifact or note with the default lifetime of its type. */
+export const createByDefault = <M extends Memory>(
   work: Work,
   noun: Noun<M>,
   memory: Pick<NewMemory, 'agent_id' | 'prepared' | 'place'> & { readonly fields: Omit<Fields, 'ttl'> },
@@ -101,5 +101,5 @@ export const createPersistent = <M extends Memory>(
     ...memory,
     memory_id: undefined,
     sent_hash: null,
-    fields: { ...memory.fields, ttl: 'Persistent' },
+    fields: { ...memory.fields, ttl: undefined },
   });

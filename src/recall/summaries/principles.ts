@@ -1,12 +1,18 @@
 /** Principles: statements that L1 summaries of several trajectories share, as an L2 note. */
 import type { Call } from '../../engine/index.js';
-import { noteHolder } from '../../engine/sql.js';
 import type { Json } from '../../kernel/contract.js';
-import { lockTrajectories, noteNoun, prepareContent, synthesizedEdges } from '../../memory/index.js';
+import {
+  lockTrajectories,
+  noteBounds,
+  noteNoun,
+  prepareContent,
+  synthesizedEdges,
+  type TrajectoryRow,
+} from '../../memory/index.js';
 import type { EntityRef } from '../../memory/sql.js';
 import { blocksOf } from '../../text/index.js';
 import {
-  createPersistent,
+  createByDefault,
   howMade,
   inferred,
   nothingMade,
@@ -57,18 +63,17 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
   const agent_id = call.caller.agent_id === null ? common : (task.agent_id ?? null);
   const summary_of = { summaries: refs.length, trajectories: trajectory_ids.length };
   const metadata = { summary_of, ...howMade(task, summary) };
-  let allLocked = false;
+  let locked: ReadonlyMap<string, TrajectoryRow> = new Map();
   return {
     bytes,
     cost: summary.cost,
     lock: async (tx) => {
-      const locked = await lockTrajectories(tx, trajectory_ids);
-      allLocked = trajectory_ids.every((id) => locked.has(id));
+      locked = await lockTrajectories(tx, trajectory_ids);
     },
     write: async (work) => {
-      if (!allLocked || !(await markSummarized(work.tx, ids, task.job_id)))
+      if (!trajectory_ids.every((id) => locked.has(id)) || !(await markSummarized(work.tx, ids, task.job_id)))
         throw new SourcesChanged('the summaries have changed meanwhile');
-      const note = await createPersistent({ ...work, call }, noteNoun, {
+      const note = await createByDefault({ ...work, call }, noteNoun, {
         agent_id,
         fields: { type: 'Insight', name, abstraction_level: 'L2', provenance: inferred(null, null), metadata },
         prepared,
@@ -76,7 +81,7 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
           trajectory_id: null,
           scope_id: null,
           thread_id: trajectory_ids[0] ?? null,
-          held_by: noteHolder(entity_id),
+          bounds: noteBounds(entity_id, locked.get(trajectory_ids[0] ?? '')),
           sources: trajectory_ids.map((id): EntityRef => ({ entity_type: 'Trajectory', entity_id: id })),
           edges: settings.create_edges ? synthesizedEdges({ entity_type: 'Note', entity_id }, refs, agent_id) : [],
         }),

@@ -1,11 +1,11 @@
 /** Summaries (Summary artifacts, level L1) of the turns of a scope, or of artifacts. */
 import type { Call, Work } from '../../engine/index.js';
-import { trajectoryHolder } from '../../engine/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import type { Turn } from '../../memory/contract.js';
 import {
   artifactNoun,
   lockTrajectory,
+  outlivesScope,
   type PreparedContent,
   prepareContent,
   synthesizedEdges,
@@ -13,7 +13,7 @@ import {
 } from '../../memory/index.js';
 import { type EntityRef, findScope, lockScope, type ScopeRow, updateCoverage } from '../../memory/sql.js';
 import {
-  createPersistent,
+  createByDefault,
   howMade,
   inferred,
   nothingMade,
@@ -83,11 +83,12 @@ async function writeSummary(
   work: Work,
   task: Task,
   draft: Draft,
-  { trajectory_id, scope_id }: { readonly trajectory_id: string; readonly scope_id: string | null },
+  { trajectory, scope_id }: { readonly trajectory: TrajectoryRow; readonly scope_id: string | null },
 ): Promise<Outcome> {
   const { agent_id, name, summary_of, summary, prepared, refs } = draft;
   const metadata = { summary_of, ...howMade(task, summary) };
-  const artifact = await createPersistent(work, artifactNoun, {
+  const { trajectory_id } = trajectory;
+  const artifact = await createByDefault(work, artifactNoun, {
     agent_id,
     fields: { type: 'Summary', name, abstraction_level: 'L1', provenance: inferred(null, null), metadata },
     prepared,
@@ -95,7 +96,7 @@ async function writeSummary(
       trajectory_id,
       scope_id,
       thread_id: trajectory_id,
-      held_by: trajectoryHolder(trajectory_id),
+      bounds: outlivesScope(trajectory),
       sources: [],
       edges: task.settings.create_edges ? synthesizedEdges({ entity_type: 'Artifact', entity_id }, refs, agent_id) : [],
     }),
@@ -147,7 +148,7 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
       locked = await lockScope(tx, scope_id);
     },
     write: async (work) => {
-      if (isGone(trajectory) || !locked || isGone(locked)) return nothingMade(GONE, cost);
+      if (!trajectory || isGone(trajectory) || !locked || isGone(locked)) return nothingMade(GONE, cost);
       if (locked.summarized_turns !== summarized_turns) {
         // A manual request starts again with the remaining turns.
         if (manual) throw new SourcesChanged(COVERED);
@@ -157,7 +158,7 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
       if (empty && manual) return nothingMade(NOTHING_FITS, cost);
       await updateCoverage(work.tx, { ...locked, summarized_turns: to });
       if (empty) return { ...nothingMade(NOTHING_FITS, cost), sources: draft.refs };
-      return writeSummary({ ...work, call }, task, draft, { trajectory_id, scope_id });
+      return writeSummary({ ...work, call }, task, draft, { trajectory, scope_id });
     },
   };
 }
@@ -199,9 +200,9 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
       scope = scope_id === null ? undefined : await lockScope(tx, scope_id);
     },
     write: async (work) => {
-      if (isGone(trajectory)) return nothingMade(GONE, summary.cost);
+      if (!trajectory || isGone(trajectory)) return nothingMade(GONE, summary.cost);
       if (!(await markSummarized(work.tx, ids, task.job_id))) throw new SourcesChanged(COVERED);
-      const where = { trajectory_id, scope_id: scope?.scope_id ?? null };
+      const where = { trajectory, scope_id: scope?.scope_id ?? null };
       return writeSummary({ ...work, call }, task, draft, where);
     },
   };

@@ -1,4 +1,5 @@
 /** The sections of a context: their order, their priority when room is short, and the tokens that each may take. */
+import { repeatedSection } from '../../identity/contract.js';
 import { invalid } from '../../kernel/index.js';
 import { type ContextReason, SECTIONS, type SectionName, type SectionSetting } from '../contexts/model.js';
 
@@ -34,7 +35,7 @@ const LAST: readonly SectionName[] = ['turns', 'user_input'];
 /** All sections in display order: those with settings in the order given, then the others. */
 export function sectionsFor(settings: readonly SectionSetting[] = []): Section[] {
   const named = settings.map(({ name }) => name);
-  const twice = named.find((name, i) => named.indexOf(name) < i);
+  const twice = repeatedSection(settings);
   if (twice !== undefined) throw invalid(`\`sections\` must name each section once: "${twice}" is repeated`);
   const order = [...new Set<SectionName>([...named, ...SECTIONS])].filter((name) => !LAST.includes(name));
   return [...order, ...LAST].map((name) => {

@@ -1,0 +1,100 @@
+/** Settings with two processes on one database: each has its own cached copy. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from '#cairn/api/index.js';
+import type { Api } from '#cairn/client/index.js';
+import { freshDatabase, targetNames } from '../support/targets.js';
+
+for (const kind of ['sqlite', 'postgres'] as const) {
+  describe.skipIf(!targetNames().includes(kind))(`settings of two processes on ${kind}`, () => {
+    let stores: Store[] = [];
+    let drop = async () => {};
+
+    beforeAll(async () => {
+      const fresh = await freshDatabase(kind);
+      const options = { database: fresh.database, sweep_every_ms: 0 };
+      stores = [await Store.open(options), await Store.open(options)];
+      drop = fresh.drop;
+    });
+
+    afterAll(async () => {
+      for (const store of stores) await store.close();
+      await drop();
+    });
+
+    const both = async (tenant_id: string): Promise<[Api, Api]> => {
+      for (const store of stores) await store.ensureTenant(tenant_id);
+      const caller = { tenant_id, agent_id: null, role: 'admin', key_id: null } as const;
+      return [stores[0]!.api(caller), stores[1]!.api(caller)];
+    };
+
+    it('SET-6 concurrent changes of different members lose none', async () => {
+      const [one, other] = await both('concurrent');
+      for (let round = 1; round <= 5; round++) {
+        await Promise.all([
+          one.settings.update({ context_token_budget: round }),
+          other.settings.update({ note_ttls: { [`T${round}`]: 'Session' } }),
+        ]);
+        const settings = await one.settings.get({});
+        expect(settings).toMatchObject({ context_token_budget: round, note_ttls: { [`T${round}`]: 'Session' } });
+        expect(await other.settings.get({})).toEqual(settings);
+      }
+    });
+
+    it('SET-6 a default that one process set applies to the next write of the other', async () => {
+      const [one, other] = await both('two-caches');
+      const note = { note_type: 'Fact', title: 't', content: 'c' };
+      for (const ttl of ['LongTerm', 'ShortTerm', 'LongTerm', 'Persistent'] as const) {
+        // Both have a copy of the former settings.
+        await Promise.all([one.notes.create(note), other.notes.create(note)]);
+        await one.settings.update({ note_ttls: { '*': ttl } });
+        expect((await other.notes.create(note)).ttl).toBe(ttl);
+        expect((await one.notes.create(note)).ttl).toBe(ttl);
+      }
+    });
+
+    it('SET-6 a group of writes with an outdated copy runs again, each write once', async () => {
+      const [one, other] = await both('groups');
+      const title = (i: number) => `note ${i}`;
+      const notes = (api: Api, from: number) =>
+        Array.from({ length: 20 }, (_, i) =>
+          api.notes.create({ note_type: 'Fact', title: title(from + i), content: String(from + i) }),
+        );
+      await Promise.all(notes(other, 0));
+      await one.settings.update({ note_ttls: { '*': 'LongTerm' } });
+      const made = await Promise.all(notes(other, 20));
+      expect(new Set(made.map(({ ttl }) => ttl))).toEqual(new Set(['LongTerm']));
+      const { total } = await one.notes.list({ limit: 1 });
+      expect(total).toBe(40);
+      const { packets } = await one.packets.list({ packet_type: 'cairn.note.created', limit: 100 });
+      expect(packets).toHaveLength(40);
+    });
+
+    it('SET-6 a budget that one process set applies to the next context of the other', async () => {
+      const [one, other] = await both('contexts');
+      const { trajectory_id } = await one.trajectories.create({ name: 'task' });
+      for (const budget of [700, 500, 600]) {
+        await Promise.all([one.context.assemble({ trajectory_id }), other.context.assemble({ trajectory_id })]);
+        await one.settings.update({ context_token_budget: budget });
+        expect((await other.context.assemble({ trajectory_id })).token_budget).toBe(budget);
+      }
+      const { total } = await one.manifests.list({ trajectory_id });
+      expect(total).toBe(9);
+    });
+
+    it('SET-6 settings and notes written at the same time have the one order or the other', async () => {
+      const [one, other] = await both('races');
+      const note = { note_type: 'Fact', title: 't', content: 'c' };
+      let expected: string = 'Persistent';
+      for (let round = 0; round < 10; round++) {
+        const before = expected;
+        expected = `Duration(${(round + 1) * 100_000_000})`;
+        const [, ...made] = await Promise.all([
+          one.settings.update({ note_ttls: { '*': expected } }),
+          ...Array.from({ length: 8 }, (_, i) => (i % 2 ? one : other).notes.create(note)),
+        ]);
+        for (const { ttl } of made) expect([before, expected]).toContain(ttl);
+        expect((await other.notes.create(note)).ttl).toBe(expected);
+      }
+    });
+  });
+}
