@@ -1,0 +1,12 @@
+/** Ends pauses with their executions: a finished one asks nothing any more, the texts of a deleted one are erased. */
+import type { ExecutionHooks } from '../../checkpoints/index.js';
+import { cancelPauses } from './moves.js';
+import { erasePauses } from './store.js';
+
+export const endPausesOf: ExecutionHooks = {
+  finish: (work, execution_id) => cancelPauses(work, { agent_turn_id: null, execution_id }),
+  remove: async (work, execution_ids) => {
+    for (const execution_id of execution_ids) await cancelPauses(work, { agent_turn_id: null, execution_id });
+    await erasePauses(work.tx, 'execution_id', execution_ids, work.now);
+  },
+};
