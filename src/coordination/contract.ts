@@ -18,7 +18,7 @@ export { locks } from './locks/contract.js';
 export { messages } from './messages/contract.js';
 export { pmo } from './packing/contract.js';
 export { pauses } from './pauses/contract.js';
-export type { Pause, PauseAction, PauseAnswer, PauseTrigger } from './pauses/model.js';
+export { type Pause, type PauseAction, type PauseAnswer, type PauseTrigger, pauseAction } from './pauses/model.js';
 
 declare module '../engine/contract/operation-types.js' {
   interface OperationsByName

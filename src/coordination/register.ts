@@ -17,7 +17,7 @@ import { expireLock } from './locks/queue.js';
 import { releaseHeldBy } from './locks/service.js';
 import { expireDelivery, releaseDeliveriesOf } from './messages/expiry.js';
 import { expirePause } from './pauses/answering.js';
-import { endPausesOf } from './pauses/ending.js';
+import { pausesOfExecutions } from './pauses/executions.js';
 import { deleteTasks, taskFinishing } from './tasks/ending.js';
 
 expiries.fill('agent_turn', expireTurn);
@@ -41,7 +41,7 @@ onBehalfConditions.add(
     AND d.child_trajectory_id = t.trajectory_id AND d.from_agent_id = ${agent_id})`,
 );
 
-executionHooks.fill('pauses', endPausesOf);
+executionHooks.fill('pauses', pausesOfExecutions);
 treeDeletions.fill('tasks', deleteTasks);
 finishingHooks.fill('tasks', taskFinishing);
 

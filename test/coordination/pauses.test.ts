@@ -6,6 +6,12 @@ import { atWork, claim, dispatched, heldOf, withProfile } from '../support/nouns
 import { asked, askedInRun, QUESTION, statusOf } from '../support/nouns/pauses.js';
 import { onEveryTarget, refusalOf } from '../support/targets.js';
 
+const EMPTY = {
+  thought_chain: { steps: [] },
+  context: { messages: [], variables: {} },
+  tool_state: { pending: [], completed: [] },
+};
+
 const statusOfRun = async (cairn: Api, execution_id: string) => (await cairn.executions.get({ execution_id })).status;
 
 onEveryTarget('pauses', (test) => {
@@ -114,9 +120,14 @@ onEveryTarget('pauses', (test) => {
     const { execution_id } = one;
     const other = await askedInRun(cairn, { execution_id, question: 'And the tag?' });
     expect(await statusOfRun(cairn, execution_id)).toBe('paused');
+    await cairn.checkpoints.create({ execution_id, snapshot: EMPTY });
+    expect(await statusOfRun(cairn, execution_id)).toBe('paused');
     await cairn.pauses.answer({ pause_id: one.pause_id, action: 'approve' });
     expect(await statusOfRun(cairn, execution_id)).toBe('paused');
     await cairn.pauses.answer({ pause_id: other.pause_id, action: 'reject' });
+    expect(await statusOfRun(cairn, execution_id)).toBe('running');
+    await cairn.executions.update({ execution_id, status: 'paused' });
+    await cairn.checkpoints.create({ execution_id, snapshot: EMPTY });
     expect(await statusOfRun(cairn, execution_id)).toBe('running');
     await cairn.executions.update({ execution_id, status: 'completed' });
     const late = cairn.pauses.create({ execution_id, question: QUESTION });

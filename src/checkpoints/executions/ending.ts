@@ -27,8 +27,8 @@ import {
 import { buildTree } from '../checkpoints/tree.js';
 import { retainedStates } from '../states/retained-states.js';
 import { Visibility } from '../states/visibility.js';
-import { executionHooks } from './ending-hooks.js';
 import { invisibleParts } from './erasure.js';
+import { executionHooks } from './hooks.js';
 import type { Pruned } from './model.js';
 import { openExecution, openExecutionLocked } from './service.js';
 import { clearExecutions, type ExecutionRow, lockExecution, lockExecutionsOf } from './store.js';

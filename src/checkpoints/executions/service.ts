@@ -17,7 +17,7 @@ import { CairnError, invalid, present, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { metadataText, openTrajectoryLocked, refuseFormerOwner } from '../../memory/index.js';
 import { executions as operations } from './contract.js';
-import { executionHooks } from './ending-hooks.js';
+import { executionHooks } from './hooks.js';
 import type { Execution, ExecutionStatus } from './model.js';
 import {
   countExecutions,
