@@ -205,13 +205,15 @@ export const coordinationSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, pause_id)
     ) ${table}`,
     `CREATE INDEX pauses_open ON pauses (tenant_id, pause_id) WHERE status = 'open'`,
-    'CREATE UNIQUE INDEX pauses_by_turn_key ON pauses (tenant_id, agent_turn_id, ask_key) WHERE agent_turn_id IS NOT NULL',
-    'CREATE UNIQUE INDEX pauses_by_execution_key ON pauses (tenant_id, execution_id, ask_key) WHERE execution_id IS NOT NULL',
+    'CREATE UNIQUE INDEX pauses_by_turn_key ON pauses (tenant_id, agent_turn_id, ask_key) WHERE agent_turn_id IS NOT NULL AND ask_key IS NOT NULL',
+    'CREATE UNIQUE INDEX pauses_by_execution_key ON pauses (tenant_id, execution_id, ask_key) WHERE execution_id IS NOT NULL AND ask_key IS NOT NULL',
+    'CREATE INDEX pauses_by_turn ON pauses (tenant_id, agent_turn_id, pause_id) WHERE agent_turn_id IS NOT NULL',
+    'CREATE INDEX pauses_by_execution ON pauses (tenant_id, execution_id, pause_id) WHERE execution_id IS NOT NULL',
     'CREATE INDEX pauses_by_asker ON pauses (tenant_id, agent_id, pause_id)',
     'CREATE INDEX pauses_by_source ON pauses (tenant_id, source_agent_id, pause_id) WHERE source_agent_id IS NOT NULL',
     'CREATE INDEX pauses_by_receiver ON pauses (tenant_id, to_agent_id, pause_id) WHERE to_agent_id IS NOT NULL',
     'CREATE INDEX pauses_by_type ON pauses (tenant_id, to_agent_type, pause_id) WHERE to_agent_type IS NOT NULL',
-    'CREATE INDEX pauses_by_trajectory ON pauses (tenant_id, trajectory_id) WHERE trajectory_id IS NOT NULL',
+    'CREATE INDEX pauses_by_trajectory ON pauses (tenant_id, trajectory_id, pause_id) WHERE trajectory_id IS NOT NULL',
 
     // payload is cleared when the message expires or its trajectory is deleted. recipients, acknowledged: counts.
     `CREATE TABLE messages (
