@@ -1,6 +1,15 @@
 /** The table of all operations: routes, client, tools and commands are derived from it. */
 import { checkpoints, executions } from '../checkpoints/contract.js';
-import { agent_turns, delegations, handoffs, handovers, locks, messages, pmo } from '../coordination/contract.js';
+import {
+  agent_turns,
+  delegations,
+  handoffs,
+  handovers,
+  locks,
+  messages,
+  pauses,
+  pmo,
+} from '../coordination/contract.js';
 import type { Operation } from '../engine/contract.js';
 import { boxes, cards, events, packets, profiles } from '../facts/contract.js';
 import { agents, auth, keys, settings } from '../identity/contract.js';
@@ -45,6 +54,7 @@ const operations = {
   agent_turns,
   delegations,
   handoffs,
+  pauses,
   messages,
   locks,
   events,
@@ -82,6 +92,7 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   agent_turns: 'list, replay, fork or stop agent runs',
   delegations: 'tasks offered to other agents',
   handoffs: 'transfer of a trajectory to another agent',
+  pauses: 'questions of runs that wait for an answer',
   messages: 'messages between agents',
   locks: 'exclusive and shared locks with leases',
   events: 'live stream of all changes',

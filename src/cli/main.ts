@@ -8,6 +8,7 @@ import { fileCommands } from './file-commands.js';
 import { doctor, embed, migrate, recoverClock, reindex } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
+import { pauseCommands } from './pause-commands.js';
 import { stopOnSignal, watchReader } from './reader.js';
 import {
   databaseOption,
@@ -164,7 +165,7 @@ Example:
 
   addDemo(cairn.command('demo'));
 
-  addOperations(cairn, fileCommands, words);
+  addOperations(cairn, [...fileCommands, ...pauseCommands], words);
   return cairn;
 }
 

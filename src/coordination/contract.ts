@@ -7,6 +7,7 @@ import type { handovers } from './handovers/contract.js';
 import type { locks } from './locks/contract.js';
 import type { messages } from './messages/contract.js';
 import type { pmo } from './packing/contract.js';
+import type { pauses } from './pauses/contract.js';
 
 export { agent_turns } from './agent-turns/contract.js';
 export { type AgentTurn, type Batch, DEFAULT_TURN_LEASE_MS, type TurnError } from './agent-turns/model.js';
@@ -16,6 +17,8 @@ export { handovers } from './handovers/contract.js';
 export { locks } from './locks/contract.js';
 export { messages } from './messages/contract.js';
 export { pmo } from './packing/contract.js';
+export { pauses } from './pauses/contract.js';
+export { type Pause, type PauseAction, type PauseAnswer, type PauseTrigger, pauseAction } from './pauses/model.js';
 
 declare module '../engine/contract/operation-types.js' {
   interface OperationsByName
@@ -25,6 +28,7 @@ declare module '../engine/contract/operation-types.js' {
       Group<'handovers', typeof handovers>,
       Group<'locks', typeof locks>,
       Group<'messages', typeof messages>,
+      Group<'pauses', typeof pauses>,
       Group<'pmo', typeof pmo> {}
 }
 

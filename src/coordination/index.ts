@@ -8,5 +8,6 @@ export { WAITER_LEASE_MS } from './locks/rules.js';
 export { deleteEndedLocks, KEEP_ENDED_LOCKS_MS } from './locks/store.js';
 export { messageChecks } from './messages/doctor.js';
 export { eraseMessages, expiredMessages } from './messages/erasure.js';
+export { pauseChecks } from './pauses/doctor.js';
 export { coordinationSchema } from './schema.js';
 export { useCases } from './use-cases.js';

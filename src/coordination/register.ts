@@ -1,4 +1,6 @@
 /** Registers coordination in the registries of lower modules. */
+
+import { executionHooks } from '../checkpoints/index.js';
 import { sql, TENANT } from '../driver/index.js';
 import { expiries, writeGuards } from '../engine/index.js';
 import { agentHoldings, agentWork } from '../identity/index.js';
@@ -14,6 +16,8 @@ import { expireHandoff } from './handoffs/expiry.js';
 import { expireLock } from './locks/queue.js';
 import { releaseHeldBy } from './locks/service.js';
 import { expireDelivery, releaseDeliveriesOf } from './messages/expiry.js';
+import { expirePause } from './pauses/answering.js';
+import { pausesOfExecutions } from './pauses/executions.js';
 import { deleteTasks, taskFinishing } from './tasks/ending.js';
 
 expiries.fill('agent_turn', expireTurn);
@@ -21,6 +25,7 @@ expiries.fill('deadline', expireDeadline);
 expiries.fill('batch', expireBatch);
 expiries.fill('delegation', expireDelegation);
 expiries.fill('handoff', expireHandoff);
+expiries.fill('pause', expirePause);
 expiries.fill('lock', (work, lease) => expireLock(work, lease.subject_id));
 expiries.fill('message', expireDelivery);
 
@@ -36,6 +41,7 @@ onBehalfConditions.add(
     AND d.child_trajectory_id = t.trajectory_id AND d.from_agent_id = ${agent_id})`,
 );
 
+executionHooks.fill('pauses', pausesOfExecutions);
 treeDeletions.fill('tasks', deleteTasks);
 finishingHooks.fill('tasks', taskFinishing);
 

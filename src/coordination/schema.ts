@@ -1,4 +1,4 @@
-/** Tables of handovers, agent_turns, delegations, handoffs, messages and locks. */
+/** Tables of handovers, agent_turns, delegations, handoffs, pauses, messages and locks. */
 import type { SchemaPart } from '../driver/index.js';
 
 export const coordinationSchema: SchemaPart = {
@@ -9,6 +9,7 @@ export const coordinationSchema: SchemaPart = {
     'turn_batches',
     'delegations',
     'handoffs',
+    'pauses',
     'messages',
     'deliveries',
     'lock_resources',
@@ -168,6 +169,51 @@ export const coordinationSchema: SchemaPart = {
     'CREATE INDEX handoffs_by_receiver ON handoffs (tenant_id, to_agent_id, handoff_id)',
     'CREATE INDEX handoffs_by_sender ON handoffs (tenant_id, from_agent_id, handoff_id)',
     'CREATE INDEX handoffs_by_trajectory ON handoffs (tenant_id, trajectory_id, handoff_id)',
+
+    // A question of a run: of an agent_turn or of an execution, never both. Texts are erased with the run's trajectory or
+    // the execution. ask_key: names the question within its run. source_agent_id: the delegator, or the execution's owner.
+    `CREATE TABLE pauses (
+      tenant_id ${id} NOT NULL,
+      pause_id ${id} NOT NULL,
+      status TEXT NOT NULL,
+      trigger TEXT NOT NULL,
+      question TEXT,
+      choices ${json},
+      details ${json},
+      answers ${json} NOT NULL,
+      default_answer ${json},
+      deadline_at ${int},
+      agent_turn_id ${id},
+      execution_id ${id},
+      checkpoint_id ${id},
+      trajectory_id ${id},
+      ask_key ${id},
+      agent_id ${id} NOT NULL,
+      source_agent_id ${id},
+      to_agent_id ${id},
+      to_agent_type ${id},
+      outside ${int} NOT NULL,
+      answer ${json},
+      answered_by_agent_id ${id},
+      answered_by_key_id ${id},
+      by_default ${int} NOT NULL,
+      answered_at ${int},
+      sent_hash TEXT,
+      created_at ${int} NOT NULL,
+      updated_at ${int} NOT NULL,
+      erased_at ${int},
+      PRIMARY KEY (tenant_id, pause_id)
+    ) ${table}`,
+    `CREATE INDEX pauses_open ON pauses (tenant_id, pause_id) WHERE status = 'open'`,
+    'CREATE UNIQUE INDEX pauses_by_turn_key ON pauses (tenant_id, agent_turn_id, ask_key) WHERE agent_turn_id IS NOT NULL AND ask_key IS NOT NULL',
+    'CREATE UNIQUE INDEX pauses_by_execution_key ON pauses (tenant_id, execution_id, ask_key) WHERE execution_id IS NOT NULL AND ask_key IS NOT NULL',
+    'CREATE INDEX pauses_by_turn ON pauses (tenant_id, agent_turn_id, pause_id) WHERE agent_turn_id IS NOT NULL',
+    'CREATE INDEX pauses_by_execution ON pauses (tenant_id, execution_id, pause_id) WHERE execution_id IS NOT NULL',
+    'CREATE INDEX pauses_by_asker ON pauses (tenant_id, agent_id, pause_id)',
+    'CREATE INDEX pauses_by_source ON pauses (tenant_id, source_agent_id, pause_id) WHERE source_agent_id IS NOT NULL',
+    'CREATE INDEX pauses_by_receiver ON pauses (tenant_id, to_agent_id, pause_id) WHERE to_agent_id IS NOT NULL',
+    'CREATE INDEX pauses_by_type ON pauses (tenant_id, to_agent_type, pause_id) WHERE to_agent_type IS NOT NULL',
+    'CREATE INDEX pauses_by_trajectory ON pauses (tenant_id, trajectory_id, pause_id) WHERE trajectory_id IS NOT NULL',
 
     // payload is cleared when the message expires or its trajectory is deleted. recipients, acknowledged: counts.
     `CREATE TABLE messages (

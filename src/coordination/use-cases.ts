@@ -18,12 +18,16 @@ import * as messages from './messages/service.js';
 import * as pmo from './packing/pmo.js';
 import { pack_context } from './packing/service.js';
 
+import { answer } from './pauses/answering.js';
+import * as pauses from './pauses/service.js';
+
 export const useCases = {
   handovers,
   pmo: { ...pmo, pack_context, batch: readBatch },
   agent_turns: { ...agentTurns, claim, ...agentTurnSteps, ...agentTurnEnds, ...agentTurnHydration, fork },
   delegations: { ...delegations, ...delegationSteps, accept },
   handoffs: { ...handoffs, accept: acceptHandoff },
+  pauses: { create: pauses.create, get: pauses.get, list: pauses.list, answer },
   messages: { ...messages, receive, stream },
   locks,
 };

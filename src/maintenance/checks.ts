@@ -1,6 +1,6 @@
 /** All doctor checks, in order: each finds rows that break an invariant of its module. */
 import { checkpointChecks } from '../checkpoints/index.js';
-import { lockChecks, messageChecks, turnChecks } from '../coordination/index.js';
+import { lockChecks, messageChecks, pauseChecks, turnChecks } from '../coordination/index.js';
 import { type Check, requestChecks } from '../engine/index.js';
 import { boxChecks, cardChecks, streamChecks } from '../facts/index.js';
 import { settingsChecks } from '../identity/index.js';
@@ -20,6 +20,7 @@ export const checks: readonly Check[] = [
   ...jobChecks,
   ...checkpointChecks,
   ...turnChecks,
+  ...pauseChecks,
   ...lockChecks,
   ...messageChecks,
   ...searchChecks,

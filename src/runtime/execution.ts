@@ -12,6 +12,7 @@ import {
 } from '../checkpoints/contract.js';
 import { newId } from '../kernel/contract.js';
 import { CairnError, invalid, parseAs } from '../kernel/index.js';
+import { type Answer, AskKeys, askAndWait, type PauseSink, type Question, reasonOf } from './asking.js';
 import { CheckpointQueue, type CheckpointSink } from './checkpoint-queue.js';
 import { Context } from './context.js';
 import { Emitter } from './emitter.js';
@@ -27,11 +28,14 @@ import { ToolState } from './tool-state.js';
 export interface RunStore {
   readonly executions: Pick<Api['executions'], 'create' | 'get' | 'update'>;
   readonly checkpoints: Pick<Api['checkpoints'], 'create' | 'get' | 'latest' | 'restore'>;
+  /** For `ask`. */
+  readonly pauses?: PauseSink;
 }
 
-/** The target of checkpoints; `executions` lets `close` set the final status. */
+/** The target of checkpoints; `executions` lets `close` set the final status, `pauses` lets the run ask. */
 export interface RunSink extends CheckpointSink {
   readonly executions?: Pick<Api['executions'], 'update'>;
+  readonly pauses?: PauseSink;
 }
 
 export interface RunOptions {
@@ -73,6 +77,9 @@ export class Execution {
   #total_steps_estimate: number | undefined;
   #snapshot: Frozen<Snapshot> | undefined;
   #closed = false;
+  /** Whether something changed since the last checkpoint was taken. */
+  #unsaved: boolean;
+  readonly #askKeys = new AskKeys();
 
   constructor(options: ExecutionOptions = {}) {
     const { store, policies, ...given } = options;
@@ -89,13 +96,16 @@ export class Execution {
     this.context = snapshot ? Context.fromJSON(snapshot.context, this.#emit) : new Context(this.#emit);
     this.tools = snapshot ? ToolState.fromJSON(snapshot.tool_state, this.#emit) : new ToolState(this.#emit);
     this.#latest = given.latest_checkpoint_id;
+    this.#unsaved = this.#latest === undefined;
     this.#store = store;
     this.#queue =
       store &&
       new CheckpointQueue(store, this.#latest, {
         written: (summary) => this.#emitter.emit('checkpoint', summary),
-        failed: (error, { checkpoint_id, metadata: { checkpoint_reason: reason } }) =>
-          this.#emitter.emit('error', { source: 'checkpoint', error, checkpoint_id, reason }),
+        failed: (error, { checkpoint_id, metadata: { checkpoint_reason: reason } }) => {
+          this.#unsaved = true;
+          this.#emitter.emit('error', { source: 'checkpoint', error, checkpoint_id, reason });
+        },
       });
     const { every_ms } = this.#policies;
     if (every_ms !== undefined && store) this.#interval = new Interval(every_ms, () => this.#takeByTime());
@@ -244,6 +254,27 @@ export class Execution {
     return this.#take(this.#queue, 'manual', checked(details, given, 'checkpoint'));
   }
 
+  /**
+   * Asks a person or another agent, and waits for the answer, over any outage of the server. The execution is `paused`, with
+   * its state in a checkpoint. If the process dies, resume the execution and ask the same question again: the recorded
+   * answer is returned. Throws `PAUSE_EXPIRED` if the deadline passed without a default.
+   */
+  async ask(
+    question: Question,
+    { signal = new AbortController().signal }: { signal?: AbortSignal } = {},
+  ): Promise<Answer> {
+    const { pauses } = this.#store ?? {};
+    if (!this.#queue || !pauses) throw new CairnError('STATE_CONFLICT', 'this run has no store to ask through');
+    if (this.#closed) throw new CairnError('STATE_CONFLICT', 'this run is closed: resume the execution to continue');
+    const { key: _, ...asked } = question;
+    const ask_key = this.#askKeys.next(question, `step ${this.#step_number}`);
+    // A resumed run asks in the state that it was resumed from.
+    if (this.#unsaved) await this.#take(this.#queue, reasonOf(question.trigger));
+    else await this.settled();
+    const waits = { execution_id: this.execution_id, checkpoint_id: this.latest_checkpoint_id };
+    return askAndWait(pauses, { ...asked, ...waits, ask_key: await ask_key }, signal);
+  }
+
   /** Waits until all checkpoints taken so far are written; rejects with the first error not yet reported. */
   async settled(): Promise<void> {
     await this.#queue?.settled();
@@ -265,6 +296,7 @@ export class Execution {
   /** Policies run before listeners: their checkpoint has the state right after the change. */
   readonly #emit: Emit<ChangeEvents> = (...event) => {
     this.#snapshot = undefined;
+    this.#unsaved = true;
     if (this.#queue && !this.#closed) {
       const reason = reasonFor(this.#policies, ...event);
       if (reason) this.#take(this.#queue, reason);
@@ -282,6 +314,7 @@ export class Execution {
 
   #take(queue: CheckpointQueue, reason: CheckpointReason, given: CheckpointDetails = {}): Promise<CheckpointSummary> {
     this.#interval?.taken();
+    this.#unsaved = false;
     return queue.push({
       checkpoint_id: newId(),
       execution_id: this.execution_id,

@@ -1,4 +1,5 @@
 /** cairndb/runtime: the state of a running agent, with no database needed. */
+export type { Answer, Question } from './asking.js';
 export type { CheckpointSink } from './checkpoint-queue.js';
 export { Context, type ContextSnapshot, type MessagePatch } from './context.js';
 export type { ContextEvents, RunEvents, RunFailure, ThoughtEvents, ToolEvents } from './events.js';
@@ -23,5 +24,5 @@ export {
 } from './thought-chain.js';
 export { type ToolOutcome, ToolState, type ToolStateSnapshot } from './tool-state.js';
 export type { DetailedResult, TurnResult } from './worker/ending.js';
-export type { WorkerTurn } from './worker/turn.js';
+export { TurnPaused, type WorkerTurn } from './worker/turn.js';
 export { runWorker, type Worker, type WorkerOptions } from './worker/worker.js';

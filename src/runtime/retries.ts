@@ -10,7 +10,9 @@ const TRANSIENT: ReadonlySet<ErrorCode> = new Set([
   'OVERLOADED',
 ]);
 
-const isTransient = (error: unknown): boolean => error instanceof CairnError && TRANSIENT.has(error.code);
+/** A store or client that its owner closed (`closed`) does not come back. */
+const isTransient = (error: unknown): boolean =>
+  error instanceof CairnError && TRANSIENT.has(error.code) && !error.details?.closed;
 
 export interface Backoff {
   /** Delay before the first retry; doubles with each further one. */

@@ -65,6 +65,7 @@ const USES_UP = [
   'boxes.seal',
   'agent_turns.stop',
   'delegations.cancel',
+  'pauses.answer',
   'messages.acknowledge',
   'messages.receive',
   'messages.stream',
@@ -120,7 +121,7 @@ function within(use: MemoryUse, extent: Extent, side: Side, input: Planted): boo
   return reached && (isContainer(use) || extent !== 'none');
 }
 
-const PARTY_IDS = ['agent_turn_id', 'delegation_id', 'handoff_id', 'message_id', 'lock_id', 'batch_id'];
+const PARTY_IDS = ['agent_turn_id', 'delegation_id', 'handoff_id', 'message_id', 'pause_id', 'lock_id', 'batch_id'];
 
 /** Whether the rule of an operation lets the agent do this with an entity of its own, or with a foreign one. */
 function byRule({ name, path, touches, access }: NamedOperation, side: Side): boolean {

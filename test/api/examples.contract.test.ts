@@ -59,6 +59,7 @@ const outputs: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'Completed: It is safe. review.md says: Safe: the column only gets wider.',
   ],
   'langgraph.ts': ['paused: May I?', 'Migrate, then restart: yes', '4 checkpoints, the last of step 2'],
+  'approval.ts': ['Deploy version 7? staging or production?', 'completed: deployed to staging'],
   'fork-join.ts': ['completed: Hallo Welt wieder'],
   'follow-events.ts': ['1 event', '2 event', 'resume', '3 cairn.card.added'],
 };

@@ -470,3 +470,36 @@ describe('demo and tree', () => {
       expect(json(await cairn(shown.split(' '), { cwd }))).toMatchObject({ step: 1 });
     }));
 });
+
+describe('pauses', () => {
+  it('CLI-6 are listed as lines, and answered with the action as an argument', () =>
+    inFolder(async (cwd) => {
+      await cairn(['executions', 'create', '--execution', 'run-1'], { cwd });
+      const words = ['--question', 'Deploy to production?', '--choices', 'yes,no', '--timeout-ms', '3600000'];
+      const asked = await cairn(['pauses', 'create', '--execution', 'run-1', ...words], { cwd });
+      const { pause_id } = json(asked) as { pause_id: string };
+      const { stdout } = await cairn(['pauses', 'list', '--status', 'open'], { cwd });
+      expect(stdout.split('\n')).toEqual([
+        expect.stringMatching(
+          `^${pause_id} {2}open {2}asked by agent \\d+ s ago, manual, 59 min left, then it expires$`,
+        ),
+        '  Deploy to production?',
+        '  choices: yes, no',
+        '  answers: approve, reject, modify, continue, retry, cancel',
+        '',
+      ]);
+      expectOneLine(
+        await cairn(['pauses', 'answer', pause_id, 'maybe'], { cwd }),
+        'Allowed choices are approve, reject',
+      );
+      expectOneLine(await cairn(['pauses', 'answer', pause_id, 'approve'], { cwd }), 'choice is required');
+      const given = ['--value', '{"to":"staging"}', '--comment', 'Not yet.'];
+      const answered = await cairn(['pauses', 'answer', pause_id, 'modify', ...given], { cwd });
+      expect(answered.stdout).toMatch(/ {2}modify: \{"to":"staging"\}: Not yet\. by a person, 20/);
+      expectOneLine(await cairn(['pauses', 'answer', pause_id, '--choice', 'yes'], { cwd }), 'already answered');
+      expect(json(await cairn(['pauses', 'list', '--json'], { cwd }))).toMatchObject({
+        pauses: [{ pause_id, answer: { action: 'modify', value: { to: 'staging' }, comment: 'Not yet.' } }],
+      });
+      expect(await cairn(['pauses', 'list', '--status', 'open'], { cwd })).toMatchObject({ stdout: 'no pauses\n' });
+    }));
+});

@@ -26,6 +26,34 @@ async function withStore(work: (store: Store, database: string) => Promise<void>
 }
 
 describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', () => {
+  it('PAUSE-12 hold nothing of a question and its answer', () =>
+    withStore(async (store, database) => {
+      const api = store.api(CALLER);
+      const words: string[] = [];
+      const word = () => words[words.push(`mark${randomBytes(9).toString('hex')}`) - 1]!;
+      const question = () => ({ question: word(), choices: [word()], details: { about: word() }, ask_key: word() });
+      await api.profiles.create({ name: 'asker', system_prompt: 'Ask.' });
+      const { trajectory_id } = await api.trajectories.create({ name: 'task' });
+      const target = { target_strategy: 'new', target_ref: 'asker', instruction: 'Ask.', trajectory_id } as const;
+      for (const answer of [true, false]) {
+        await api.pmo.delegate_async(target);
+        const { agent_turn_id, turn_epoch } = (await api.agent_turns.claim({ worker_id: 'w' })).agent_turn!;
+        const fallback = { action: 'reject' as const, comment: word() };
+        const asked = { ...question(), timeout_ms: 3_600_000, default: fallback };
+        const { pause_id } = await api.pauses.create({ agent_turn_id, turn_epoch, ...asked });
+        const given = () => ({ action: 'modify' as const, value: { use: word() }, comment: word() });
+        if (answer) await api.pauses.answer({ pause_id, ...given() }, { idempotency_key: 'k' });
+        await api.agent_turns.stop({ agent_turn_id });
+      }
+      const { execution_id } = await api.executions.create({});
+      const { pause_id } = await api.pauses.create({ execution_id, ...question() });
+      await api.pauses.answer({ pause_id, action: 'modify', value: word(), comment: word() });
+      expect(found(database, words)).toEqual(words);
+      await api.executions.delete({ execution_id, wait: true });
+      await api.trajectories.delete({ trajectory_id, wait: true });
+      expect(found(database, words)).toEqual([]);
+    }));
+
   it('DELEG-20 hold nothing of a delegation, its agent_turn and its boxes, also of those that were replaced', () =>
     withStore(async (store, database) => {
       const api = store.api(CALLER);

@@ -10,6 +10,7 @@ import { plantDelegations } from './plant/delegations.js';
 import { plantHandoffs } from './plant/handoffs.js';
 import { plantLock } from './plant/locks.js';
 import { plantMessage } from './plant/messages.js';
+import { plantPause } from './plant/pauses.js';
 import { plantPolicy } from './plant/policies.js';
 import { plantMemory } from './plant/search.js';
 import { plantTurns } from './plant/turns.js';
@@ -46,6 +47,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     plantAgent(cairn, SECRET),
     plantHandoffs(cairn, SECRET),
     plantMessage(cairn, SECRET),
+    plantPause(cairn, SECRET),
     plantPolicy(cairn, SECRET),
     plantDelegations(cairn, SECRET),
     plantContexts(cairn, SECRET),

@@ -4,6 +4,7 @@ import {
   type CheckpointMetadata,
   type CheckpointPendingWrite,
   type CheckpointTuple,
+  INTERRUPT,
   maxChannelVersion,
   TASKS,
 } from '@langchain/langgraph-checkpoint';
@@ -15,6 +16,7 @@ import { decode, decodeAll } from './decode.js';
 import { imageOf, isLabel } from './form.js';
 import { codeOf, configOf, fromCheckpointId, type Thread, threadKey, toCheckpointId, unless } from './ids.js';
 import type { ChannelVersion, Image, Images } from './images.js';
+import type { Interrupts } from './interrupts.js';
 import type { Threads } from './threads.js';
 
 interface ListFilter {
@@ -37,6 +39,7 @@ export interface SaverParts {
   readonly codec: Codec;
   readonly threads: Threads;
   readonly images: Images;
+  readonly interrupts: Interrupts;
 }
 
 export class Reader {
@@ -163,7 +166,10 @@ export class Reader {
     writes: readonly PendingWrite[],
     retain: boolean,
   ): Promise<CheckpointTuple> {
-    if (retain) this.#keep(thread, image);
+    if (retain) {
+      this.#keep(thread, image);
+      if (writes.some(({ channel }) => channel === INTERRUPT)) this.#parts.interrupts.note(thread);
+    }
     const { v, ts, versions_seen } = image.versions;
     const channel_versions = { ...image.versions.channel_versions };
     const [channel_values, metadata, pendingWrites, sends] = await Promise.all([

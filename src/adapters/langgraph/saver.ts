@@ -14,10 +14,12 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { Api } from '../../api/index.js';
 import type { Pruned } from '../../checkpoints/contract.js';
+import type { Json } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/index.js';
 import { Codec } from './codec.js';
 import { configOf, type Thread, threadKey, unless } from './ids.js';
 import { Images } from './images.js';
+import { Interrupts } from './interrupts.js';
 import { Reader } from './reader.js';
 import { Threads } from './threads.js';
 import { Writer } from './writer.js';
@@ -43,6 +45,7 @@ export class CairnSaver extends BaseCheckpointSaver {
   readonly #cairn: Api;
   readonly #threads: Threads;
   readonly #images = new Images();
+  readonly #interrupts: Interrupts;
   readonly #reader: Reader;
   readonly #writer: Writer;
 
@@ -50,7 +53,9 @@ export class CairnSaver extends BaseCheckpointSaver {
     super(options.serde);
     this.#cairn = cairn;
     this.#threads = new Threads(cairn, options.agent_id);
-    const parts = { cairn, codec: new Codec(this.serde), threads: this.#threads, images: this.#images };
+    const codec = new Codec(this.serde);
+    this.#interrupts = new Interrupts(cairn, codec);
+    const parts = { cairn, codec, threads: this.#threads, images: this.#images, interrupts: this.#interrupts };
     this.#reader = new Reader(parts, () => this.getNextVersion(undefined));
     this.#writer = new Writer(parts, this.#reader);
   }
@@ -100,8 +105,27 @@ export class CairnSaver extends BaseCheckpointSaver {
     for (const { thread, execution_id } of await this.#threads.all(threadId)) {
       this.#threads.forget(thread);
       this.#images.forget(threadKey(thread));
+      this.#interrupts.forget(thread);
       await unless(['EXECUTION_NOT_FOUND'], this.#cairn.executions.delete({ execution_id, wait: true }));
     }
+  }
+
+  /**
+   * The answers that were given in Cairn to the interrupts of a thread, by the ids of the interrupts: the value of the answer,
+   * else its choice, else its action. Undefined if there are none yet.
+   *
+   * @example
+   * const resume = await saver.answers(config);
+   * if (resume) await graph.invoke(new Command({ resume }), config);
+   */
+  async answers(config: RunnableConfig): Promise<Record<string, Json> | undefined> {
+    const { thread_id } = threadIn(config, 'read answers');
+    const execution_id = await this.#threads.find({ thread_id, namespace: '' });
+    if (execution_id === undefined) return undefined;
+    const { latest_checkpoint_id: checkpoint_id } = await this.#cairn.executions.get({ execution_id });
+    if (checkpoint_id === null) return undefined;
+    const answers = await this.#interrupts.answers({ execution_id, checkpoint_id });
+    return Object.keys(answers).length === 0 ? undefined : answers;
   }
 
   /** Removes old checkpoints of a thread in each of its namespaces. */

@@ -67,6 +67,7 @@ export class Writer {
     task_id: string,
   ): Promise<void> {
     if (pending.length === 0) return;
+    this.#parts.interrupts.noteWrites(thread, pending, task_id);
     const writes: CairnWrite[] = [];
     const encoding = new Encoding(this.#parts.codec);
     for (const [i, [channel, value]] of pending.entries()) {
@@ -84,6 +85,7 @@ export class Writer {
       // A checkpoint that was pruned or deleted meanwhile is not resumed from.
       await unless(GONE, this.#parts.cairn.checkpoints.write({ checkpoint_id, execution_id, writes: some }));
     }
+    await this.#parts.interrupts.written({ thread, execution_id, checkpoint_id }, pending, task_id);
   }
 
   /** Reads a state at once: LangGraph changes it while it is stored. */
@@ -153,6 +155,7 @@ export class Writer {
     const { labels, metadata = labels } = label;
     const image = { checkpoint_id, parent_id, versions: state.versions, channels, metadata };
     this.#parts.images.keep(key, image, state.bytes());
+    await this.#parts.interrupts.moved(thread, execution_id, parent_id);
   }
 
   async #parentOf(thread: Thread, parent: string, execution_id: string): Promise<Image | undefined> {

@@ -4,6 +4,7 @@ import { appendEvent, type Call, change, runCallSteps, storedReplay, type Work }
 import type { Json } from '../../kernel/contract.js';
 import { CairnError, cooperativeYield, invalid, runWithYields } from '../../kernel/index.js';
 import { refuseFormerOwner } from '../../memory/index.js';
+import { executionHooks } from '../executions/hooks.js';
 import {
   agentOf,
   executionGone,
@@ -183,6 +184,13 @@ const unknownParent = (parent_id: string, execution_id: string): CairnError =>
 export const cycleError = (checkpoint_id: string): CairnError =>
   invalid(`checkpoint ${checkpoint_id} would descend from itself: its parent does`);
 
+/** Whether a paused execution waits for an answer, for example. */
+async function isWaiting(tx: Tx, { status, execution_id }: ExecutionRow): Promise<boolean> {
+  if (status !== 'paused') return false;
+  for (const [, hooks] of executionHooks) if (await hooks.waits(tx, execution_id)) return true;
+  return false;
+}
+
 async function store(
   work: Work,
   draft: Draft,
@@ -223,7 +231,9 @@ async function store(
   const stays = draft.imported && execution.head_id !== null && execution.head_id !== parent_id;
   const head_id = stays ? execution.head_id : row.checkpoint_id;
   await advanceExecution(tx, execution_id, { revision, head_id, updated_at: now });
-  if (!draft.imported && execution.status !== 'running') await resumeExecution(tx, execution_id);
+  if (!draft.imported && execution.status !== 'running' && !(await isWaiting(tx, execution))) {
+    await resumeExecution(tx, execution_id);
+  }
   const { checkpoint_id, step_number, checkpoint_reason } = row;
   const facts = { bytes: bytesOf(next), checkpoint_reason, execution_id, step_number };
   const lineage = presentMembers({ parent: row.parent_id });

@@ -28,6 +28,7 @@ import { buildTree } from '../checkpoints/tree.js';
 import { retainedStates } from '../states/retained-states.js';
 import { Visibility } from '../states/visibility.js';
 import { invisibleParts } from './erasure.js';
+import { executionHooks } from './hooks.js';
 import type { Pruned } from './model.js';
 import { openExecution, openExecutionLocked } from './service.js';
 import { clearExecutions, type ExecutionRow, lockExecution, lockExecutionsOf } from './store.js';
@@ -144,6 +145,7 @@ async function endExecutions(
   const execution_ids = executions.map(({ execution_id }) => execution_id);
   retainedStates.of(call).forgetExecutions(call.tenant, execution_ids);
   await clearExecutions(tx, execution_ids, now);
+  for (const [, hooks] of executionHooks) await hooks.remove(work, execution_ids);
   await addEndings(
     tx,
     executions.map(({ execution_id, trajectory_id }) => ({

@@ -17,6 +17,7 @@ import { CairnError, invalid, present, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { metadataText, openTrajectoryLocked, refuseFormerOwner } from '../../memory/index.js';
 import { executions as operations } from './contract.js';
+import { executionHooks } from './hooks.js';
 import type { Execution, ExecutionStatus } from './model.js';
 import {
   countExecutions,
@@ -194,10 +195,26 @@ export async function update(call: Call, input: In<'executions.update'>): Promis
       const changed = (Object.keys(after) as (keyof typeof after)[]).some((key) => after[key] !== row[key]);
       if (!changed) return showExecution(row);
       await updateExecution(tx, execution_id, { ...after, updated_at: now });
+      if (isFinished(status) && !isFinished(row.status)) {
+        for (const [, hooks] of executionHooks) await hooks.finish(work, execution_id);
+      }
       const facts = { fields: Object.keys(fields), status };
       appendEvent(work, 'cairn.execution.updated', { type: 'execution', id: execution_id }, facts, row.trajectory_id);
       return showExecution({ ...row, ...after, updated_at: now });
     },
     ...byId,
   });
+}
+
+/** Sets the status of a locked, unfinished execution within another change. */
+export async function setExecutionStatus(
+  work: Work,
+  row: ExecutionRow,
+  status: 'running' | 'paused',
+  facts: JsonObject,
+): Promise<void> {
+  const { execution_id, trajectory_id } = row;
+  await updateExecution(work.tx, execution_id, { ...row, status, updated_at: work.now });
+  const entity = { type: 'execution', id: execution_id };
+  appendEvent(work, 'cairn.execution.updated', entity, { fields: ['status'], status, ...facts }, trajectory_id);
 }

@@ -4,11 +4,13 @@ import { type Check, MAX_EXAMPLES } from '../../engine/index.js';
 
 export const turnChecks: readonly Check[] = [
   {
-    name: 'a running or suspended agent_turn has a lease of its epoch, any other has none',
+    name: 'a running or suspended agent_turn has a lease of its epoch, unless it waits for an answer; any other has none',
     broken: () =>
       sql`SELECT 'agent_turn ' || t.agent_turn_id || ' is ' || t.status AS what FROM agent_turns t
             LEFT JOIN leases l ON l.tenant_id = t.tenant_id AND l.kind = 'agent_turn' AND l.subject_id = t.agent_turn_id
-            WHERE t.tenant_id = ${TENANT} AND ((t.status = 'running' OR t.status = 'suspended') <> (l.token IS NOT NULL)
+            WHERE t.tenant_id = ${TENANT} AND ((t.status = 'running' OR (t.status = 'suspended' AND NOT EXISTS (SELECT 1 FROM pauses p
+                WHERE p.tenant_id = t.tenant_id AND p.agent_turn_id = t.agent_turn_id AND p.status = 'open')))
+                <> (l.token IS NOT NULL)
               OR l.token <> t.turn_epoch)
           UNION ALL
           SELECT 'a lease of agent_turn ' || l.subject_id AS what FROM leases l

@@ -10,6 +10,7 @@ import { canonical } from '../../kernel/node.js';
 import type { DelegationResult } from '../delegations/model.js';
 import { type DelegationEnd, endDelegation } from '../delegations/moves.js';
 import { lockDelegation } from '../delegations/store.js';
+import { cancelPauses } from '../pauses/moves.js';
 import { finishTasks } from '../tasks/trajectories.js';
 import type { AgentTurnStatus, TurnError } from './model.js';
 import { batchStatus, hasEnded } from './rules.js';
@@ -143,6 +144,10 @@ async function endOne(work: Work, turn: AgentTurnView, end: TurnEnd): Promise<Ag
   const after = await changeAgentTurn(tx, turn, change, now);
   await endLease(tx, 'agent_turn', agent_turn_id);
   await endLease(tx, 'deadline', agent_turn_id);
+  // Only a suspended one without a lease has an open pause.
+  if (turn.status === 'suspended' && turn.lease_expires_at === null) {
+    await cancelPauses(work, { agent_turn_id, execution_id: null });
+  }
   await freeAgent(tx, agent_id, turn.trajectory_id, now);
   if (delegation_id !== null) {
     const delegation = await lockDelegation(tx, delegation_id);

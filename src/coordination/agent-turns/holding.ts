@@ -17,6 +17,7 @@ function whyNotHeld(turn: AgentTurnView, turn_epoch: number, now: number): strin
   const { status, lease_expires_at, due_at } = turn;
   if (turn.turn_epoch !== turn_epoch) return `it is at epoch ${turn.turn_epoch}`;
   if (status !== 'running' && status !== 'suspended') return `it is ${status}`;
+  if (lease_expires_at === null && status === 'suspended') return 'it waits for an answer';
   if (lease_expires_at === null || lease_expires_at <= now) return 'its lease has expired';
   return due_at !== null && due_at <= now ? `it was due at ${toIso(due_at)}` : undefined;
 }

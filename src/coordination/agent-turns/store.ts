@@ -2,7 +2,7 @@
 import { join, type KeysetPage, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import type { PromptFormat } from '../../facts/contract.js';
 import type { AgentRow } from '../../identity/index.js';
-import { countRows, onPage, type TwoPartyList } from '../delegations/two-party-pages.js';
+import { countRows, onPage, type PartyList, sidesOf } from '../party-pages.js';
 import { equalTo, type ListFilter, type Stored, withIsoTimes } from '../rows.js';
 import type { AgentTurn, Batch, BatchStatus, TurnError } from './model.js';
 
@@ -152,11 +152,10 @@ export async function changeAgentTurn<R extends AgentTurnRow>(
 
 export type AgentTurnFilter = ListFilter<'agent_turns.list'>;
 
-const listOf = ({ party, ...filter }: AgentTurnFilter): TwoPartyList => ({
+const listOf = ({ party, ...filter }: AgentTurnFilter): PartyList => ({
   from: sql`agent_turns t`,
   id: sql`t.agent_turn_id`,
-  parties: [sql`t.agent_id`, sql`t.source_agent_id`],
-  party,
+  sides: sidesOf(party, [sql`t.agent_id`, sql`t.source_agent_id`]),
   conditions: equalTo({
     't.agent_id': filter.agent_id,
     't.status': filter.status,

@@ -130,7 +130,10 @@ function checkNotHeld({ call, now }: Work, turn: AgentTurnView, named_epoch: num
   const turn_epoch = named_epoch ?? guarded;
   if (turn_epoch !== undefined) checkTurnHeld(turn, turn_epoch, now);
   else if (status !== 'dispatched' && worker_id !== turn.agent_id) {
-    const message = `worker ${worker_id} holds agent_turn ${agent_turn_id}: give its turn_epoch, or stop it first`;
+    const message =
+      worker_id === null
+        ? `agent_turn ${agent_turn_id} waits for an answer: answer its pause, or stop it first`
+        : `worker ${worker_id} holds agent_turn ${agent_turn_id}: give its turn_epoch, or stop it first`;
     throw new CairnError('STATE_CONFLICT', message, { status, agent_turn_id });
   }
 }

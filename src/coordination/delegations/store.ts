@@ -3,9 +3,9 @@ import { byDialect, type KeysetPage, type Query, type Sql, sql, TENANT, type Tx 
 import { readableAt } from '../../facts/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
+import { countRows, onPage, type PartyList, sidesOf } from '../party-pages.js';
 import { equalTo, type ListFilter, type Stored, withIsoTimes } from '../rows.js';
 import type { Delegation, DelegationResult } from './model.js';
-import { countRows, onPage, type TwoPartyList } from './two-party-pages.js';
 
 /** The answer as it is stored, and the columns that are not shown. */
 export interface DelegationRow extends Omit<Stored<Delegation>, 'context' | 'expected_completion' | 'result'> {
@@ -135,11 +135,10 @@ export async function changeDelegation(
 
 export type DelegationFilter = ListFilter<'delegations.list'>;
 
-const listOf = ({ party, ...filter }: DelegationFilter): TwoPartyList => ({
+const listOf = ({ party, ...filter }: DelegationFilter): PartyList => ({
   from: sql`delegations d`,
   id: sql`d.delegation_id`,
-  parties: [sql`d.from_agent_id`, sql`d.to_agent_id`],
-  party,
+  sides: sidesOf(party, [sql`d.from_agent_id`, sql`d.to_agent_id`]),
   conditions: equalTo({
     'd.from_agent_id': filter.from_agent_id,
     'd.to_agent_id': filter.to_agent_id,

@@ -2,7 +2,7 @@
 import { type KeysetPage, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
 import { handoffHolder } from '../../engine/sql.js';
 import { toIso } from '../../kernel/index.js';
-import { countRows, onPage, type TwoPartyList } from '../delegations/two-party-pages.js';
+import { countRows, onPage, type PartyList, sidesOf } from '../party-pages.js';
 import { equalTo, type ListFilter, type Stored, withIsoTimes } from '../rows.js';
 import type { Handoff, HandoffStatus } from './model.js';
 import { isOverdue } from './rules.js';
@@ -88,11 +88,10 @@ function inStatus(status: HandoffStatus | undefined, now: number): Sql[] {
   return equalTo({ 'h.status': status });
 }
 
-const listOf = ({ party, status, ...filter }: HandoffFilter, now: number): TwoPartyList => ({
+const listOf = ({ party, status, ...filter }: HandoffFilter, now: number): PartyList => ({
   from: sql`handoffs h`,
   id: sql`h.handoff_id`,
-  parties: [sql`h.from_agent_id`, sql`h.to_agent_id`],
-  party,
+  sides: sidesOf(party, [sql`h.from_agent_id`, sql`h.to_agent_id`]),
   conditions: [
     ...equalTo({
       'h.from_agent_id': filter.from_agent_id,

@@ -15,6 +15,7 @@ import { endDelegation } from '../delegations/moves.js';
 import { lockOffersIn } from '../delegations/store.js';
 import { clearHandoffs, endHandoffBoxes, lockHandoffsOf } from '../handoffs/store.js';
 import { eraseMessagesAbout } from '../messages/erasure.js';
+import { erasePauses } from '../pauses/store.js';
 import { clearTasks, endTurnBoxes, unfinishedTurnsIn } from './store.js';
 import { finishAbove } from './trajectories.js';
 
@@ -84,7 +85,7 @@ async function stopTasks(
   return holders;
 }
 
-/** Deletes agent_turns, delegations, handoffs and messages with their trajectories. */
+/** Deletes agent_turns, delegations, handoffs, pauses and messages with their trajectories. */
 export function deleteTasks(work: Work): TreeDeletion {
   const { tx } = work;
   let locked: LockedTasks = new Map();
@@ -101,6 +102,7 @@ export function deleteTasks(work: Work): TreeDeletion {
     clear: async (trajectory_ids, deleted_at) => {
       await clearHandoffs(tx, trajectory_ids);
       await clearTasks(tx, trajectory_ids, deleted_at);
+      await erasePauses(tx, 'trajectory_id', trajectory_ids, deleted_at);
       await eraseMessagesAbout(tx, trajectory_ids, deleted_at);
     },
   };

@@ -11,6 +11,8 @@ export const leaseKinds = [
   'batch',
   'delegation',
   'handoff',
+  /** The deadline of a pause. */
+  'pause',
   /** A job, running or due to start. */
   'job',
   /** A lock, held or waited for; the subject is the lock_id. */

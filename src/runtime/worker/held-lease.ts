@@ -43,7 +43,7 @@ export class HeldLease {
     return this.#over_at - performance.now();
   }
 
-  lose(reason: CairnError): void {
+  lose(reason: Error): void {
     this.close();
     this.#lost.abort(reason);
   }

@@ -1,8 +1,9 @@
 /** The argument of a worker's handle: an agent_turn with its prompt, and the operations of its holder. */
 import type { Api } from '../../api/index.js';
-import type { AgentTurn, Batch } from '../../coordination/contract.js';
+import type { AgentTurn, Batch, Pause } from '../../coordination/contract.js';
 import type { Hydrated, PromptFormat } from '../../facts/contract.js';
 import { CairnError, isErrorCode } from '../../kernel/index.js';
+import { type Answer as Answered, AskKeys, answerIn, type Question } from '../asking.js';
 import { withRetries } from '../retries.js';
 import { guardedApi } from './guarded-api.js';
 import type { HeldLease } from './held-lease.js';
@@ -21,6 +22,17 @@ export type Dispatched = Extract<Answer<'pmo', 'delegate_async'>, { status: 'acc
 /** How long one request for the end of a batch waits. */
 const WAIT_MS = 20_000;
 
+/** Ends a handle whose turn waits for an answer. Let it pass: the turn neither fails nor completes with it. */
+export class TurnPaused extends Error {
+  readonly pause: Pause;
+
+  constructor(pause: Pause) {
+    super(`agent_turn ${pause.agent_turn_id} waits for the answer to pause ${pause.pause_id}`);
+    this.name = 'TurnPaused';
+    this.pause = pause;
+  }
+}
+
 export class WorkerTurn {
   readonly agent_turn: AgentTurn;
   /** The prompt for the model. */
@@ -30,13 +42,20 @@ export class WorkerTurn {
   /** The Api with every call made in this agent_turn: as its agent, and refused if the turn is lost. */
   readonly api: Api;
   readonly #settings: WorkerSettings;
+  readonly #lease: HeldLease;
+  readonly #askKeys = new AskKeys();
   #dispatched = 0;
 
-  private constructor(turn: Pick<WorkerTurn, 'agent_turn' | 'prompt' | 'signal' | 'api'>, settings: WorkerSettings) {
+  private constructor(
+    turn: Pick<WorkerTurn, 'agent_turn' | 'prompt' | 'signal' | 'api'>,
+    lease: HeldLease,
+    settings: WorkerSettings,
+  ) {
     this.agent_turn = turn.agent_turn;
     this.prompt = turn.prompt;
     this.signal = turn.signal;
     this.api = turn.api;
+    this.#lease = lease;
     this.#settings = settings;
   }
 
@@ -57,7 +76,7 @@ export class WorkerTurn {
       retry: (run) => withRetries(retries, run),
     });
     const prompt = await api.agent_turns.hydrate({ agent_turn_id, turn_epoch, format: settings.format });
-    return new WorkerTurn({ agent_turn, prompt, signal, api }, settings);
+    return new WorkerTurn({ agent_turn, prompt, signal, api }, lease, settings);
   }
 
   get #held(): Pick<AgentTurn, 'agent_turn_id' | 'turn_epoch'> {
@@ -103,6 +122,22 @@ export class WorkerTurn {
     const answer = await this.api.pmo.delegate_async(input, this.#nextKey('delegate'));
     if (answer.status !== 'accepted') throw refusal(answer);
     return answer;
+  }
+
+  /**
+   * Asks a person or another agent. The first time, the handle ends here with a `TurnPaused`, and the turn waits without a
+   * worker; once there is an answer, any worker calls its handle again from the start, and this call returns the answer. So
+   * the code before it runs again: make it repeatable, and append what comes from a model, as with forkJoin. The same
+   * question must come again: another one is asked anew. Throws `PAUSE_EXPIRED` if the deadline passed without a default.
+   */
+  async ask(question: Question): Promise<Answered> {
+    const { key: _, ...asked } = question;
+    const ask_key = await this.#askKeys.next(question, 'agent_turn');
+    const pause = await this.api.pauses.create({ ...asked, ...this.#held, ask_key });
+    if (pause.status !== 'open') return answerIn(pause);
+    const paused = new TurnPaused(pause);
+    this.#lease.lose(paused);
+    throw paused;
   }
 
   /** The same idempotency keys in every epoch, so that a worker that takes the turn over repeats nothing. */

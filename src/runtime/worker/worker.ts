@@ -10,7 +10,7 @@ import { pause, retryDelay, withTimeout } from '../retries.js';
 import { endTurn, type Outcome, resultOf, type TurnResult } from './ending.js';
 import { HeldLease, MIN_TIMEOUT_MS } from './held-lease.js';
 import { settingsOf, type WorkerChoice, type WorkerSettings } from './settings.js';
-import { WorkerTurn } from './turn.js';
+import { TurnPaused, WorkerTurn } from './turn.js';
 
 export interface WorkerOptions extends WorkerChoice {
   /** Does the work. Its result completes the agent_turn; an error fails it. */
@@ -126,6 +126,7 @@ class Running {
     try {
       const outcome = await unlessAborted(this.#over.signal, this.#outcome(agent_turn, lease, signal));
       if (outcome === undefined) return await lease.release();
+      // Another worker has the turn, or it waits for an answer: nothing to report.
       if (lease.lost.aborted) return;
       const ending = { cairn: this.#cairn, agent_turn, lease, settings: this.#settings, signal: this.#over.signal };
       await endTurn(ending, outcome);
@@ -140,7 +141,7 @@ class Running {
       const turn = await WorkerTurn.begin(this.#cairn, agent_turn, lease, signal, this.#settings);
       return { result: resultOf(await this.#handle(turn)) };
     } catch (error) {
-      this.#settings.on_error(error);
+      if (!(error instanceof TurnPaused)) this.#settings.on_error(error);
       return { error };
     }
   }

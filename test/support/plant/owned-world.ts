@@ -136,6 +136,15 @@ async function workOf({ api, agent_id, secret }: Owner, tenant: Api): Promise<Pl
     resource_id: `${secret} ${Math.random()}`,
     lease_ms: DAY_MS,
   });
+  // Asked by a worker in a task of the agent: the agent delegated it, and may answer.
+  const asking = (await api.pmo.delegate_async(target)) as { agent_turn_id: string };
+  const asker = await tenant.agent_turns.claim({ worker_id: 'worker', agent_turn_id: asking.agent_turn_id });
+  const { pause_id } = await tenant.pauses.create({
+    agent_turn_id: asking.agent_turn_id,
+    turn_epoch: asker.agent_turn!.turn_epoch,
+    question: secret,
+    details: { about: secret },
+  });
   const named = (group: string, verbs: readonly string[]) =>
     Object.fromEntries(verbs.map((verb) => [`${group}.${verb}`, { name }]));
   return {
@@ -148,6 +157,7 @@ async function workOf({ api, agent_id, secret }: Owner, tenant: Api): Promise<Pl
     delegation_id,
     handoff_id,
     message_id,
+    pause_id,
     lock_id,
     to_agent_id: receiver,
     target_ref: name,
