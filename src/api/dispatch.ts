@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { useCases as checkpoints } from '../checkpoints/index.js';
 import { asTurnAgent, useCases as coordination, hasGuards } from '../coordination/index.js';
+import { useCases as dsl } from '../dsl/index.js';
 import { type Access, type Caller, type KeyRole, type Operation, readInput } from '../engine/contract.js';
 import type { Call, Runtime } from '../engine/index.js';
 import { useCases as facts } from '../facts/index.js';
@@ -32,6 +33,7 @@ const useCases: UseCases = {
   ...checkpoints,
   ...recall,
   ...coordination,
+  ...dsl,
   ...maintenance,
   scopes: { ...memory.scopes, ...recall.scopes },
   artifacts: { ...memory.artifacts, ...recall.artifacts },

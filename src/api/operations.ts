@@ -10,6 +10,7 @@ import {
   pauses,
   pmo,
 } from '../coordination/contract.js';
+import { dsl } from '../dsl/contract.js';
 import type { Operation } from '../engine/contract.js';
 import { boxes, cards, events, packets, profiles } from '../facts/contract.js';
 import { agents, auth, keys, settings } from '../identity/contract.js';
@@ -58,6 +59,7 @@ const operations = {
   messages,
   locks,
   events,
+  dsl,
   lifetime,
   settings,
   keys,
@@ -96,6 +98,7 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   messages: 'messages between agents',
   locks: 'exclusive and shared locks with leases',
   events: 'live stream of all changes',
+  dsl: 'agents, profiles, recipes, policies and settings as text',
   lifetime: 'expiry and erasure of content',
   settings: 'defaults of the tenant: lifetimes, closing scopes, contexts',
   keys: 'API keys',

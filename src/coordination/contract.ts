@@ -14,6 +14,7 @@ export { type AgentTurn, type Batch, DEFAULT_TURN_LEASE_MS, type TurnError } fro
 export { delegations } from './delegations/contract.js';
 export { handoffs } from './handoffs/contract.js';
 export { handovers } from './handovers/contract.js';
+export { INSTRUCTION_HANDOVER } from './handovers/model.js';
 export { locks } from './locks/contract.js';
 export { messages } from './messages/contract.js';
 export { pmo } from './packing/contract.js';

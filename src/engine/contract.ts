@@ -15,6 +15,7 @@ export { inputSchema, inputSchemaOf, takesNull } from './contract/input-schema.j
 export {
   asPatch,
   clearable,
+  coreOf,
   inAnyCase,
   nullIsAbsence,
   readLeniently,
@@ -25,4 +26,4 @@ export { describedAs, describeMembers } from './contract/member-descriptions.js'
 export * from './contract/operation.js';
 export type { Group, In, OperationsByName, Out } from './contract/operation-types.js';
 export * from './contract/touches.js';
-export { type LifetimeClass, lifetimeClass, type Ttl, ttl } from './lifetimes/model.js';
+export { type LifetimeClass, lifetimeClass, TTL_NAMES, type Ttl, ttl } from './lifetimes/model.js';

@@ -35,6 +35,6 @@ export {
   settingsCache,
 } from './settings/cache.js';
 export { settingsChecks } from './settings/doctor.js';
-export { defaultTtl, PERMANENT_NOTE } from './settings/rules.js';
+export { checkSettings, defaultTtl, PERMANENT_NOTE } from './settings/rules.js';
 export { settingsIn, updateSettingsIn } from './settings/service.js';
 export { useCases } from './use-cases.js';

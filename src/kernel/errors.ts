@@ -12,6 +12,7 @@ export const errorCodes = {
   RESERVED_TYPE: { status: 400, meaning: 'Packet types that start with cairn. are reserved.' },
   UNSUPPORTED_VERSION: { status: 400, meaning: 'This Cairn cannot read the version of the checkpoint or bundle.' },
   CONTEXT_BUDGET_TOO_SMALL: { status: 400, meaning: 'The mandatory parts of the context exceed its token_budget.' },
+  INVALID_SOURCE: { status: 400, meaning: 'The source has errors, which the details list by line and column.' },
   TOO_MANY_ATTEMPTS: { status: 429, meaning: 'Too many wrong keys came from this address within a minute.' },
   UNAUTHORIZED: { status: 401, meaning: 'The request needs a key, and has none, an unknown one or a revoked one.' },
   FORBIDDEN: { status: 403, meaning: 'The key is valid, but its role or agent may not do this.' },

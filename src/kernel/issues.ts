@@ -13,6 +13,17 @@ export const describeIssues = (error: z.ZodError, place = ''): string[] =>
     .slice(0, MAX_ISSUES)
     .map((issue) => describeIssue(issue, place));
 
+/** Each issue alone, in words without its path; in a union, the issues of the nearest alternative. */
+export const wordedIssues = (error: z.ZodError) =>
+  error.issues
+    .flatMap(withinUnion)
+    .map((issue) => ({
+      path: issue.path,
+      code: isMissing(issue) ? ('missing' as const) : issue.code,
+      words: isMissing(issue) ? 'is required' : inWords(issue),
+      values: 'values' in issue ? issue.values.map(String) : [],
+    }));
+
 /** Parses a value, or throws an error that begins with `what` and names the field. */
 export function parseAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = schema.safeParse(value);

@@ -11,6 +11,7 @@ export { JobQueue, jobQueue } from './jobs/queue.js';
 export { releasePins, runJob } from './jobs/service.js';
 export { moveJobs } from './jobs/store.js';
 export { insertManifest } from './manifests/store.js';
+export { checkPolicy } from './policies/service.js';
 export { readQuestion } from './ranking/question.js';
 export { indexFinding, searchFindings } from './reindex/doctor.js';
 export { searchChecks } from './reindex/document-count-check.js';

@@ -56,7 +56,7 @@ function inputOf(def: Def): AnySchema | undefined {
 }
 
 /** A schema without its optional and nullable wrappers. */
-function coreOf(schema: AnySchema): AnySchema {
+export function coreOf(schema: AnySchema): AnySchema {
   const def = defOf(schema);
   const inner = WRAPPERS.has(def.type) ? (def.innerType as AnySchema) : inputOf(def);
   return inner ? coreOf(inner) : schema;

@@ -38,8 +38,9 @@ export interface MemoryUse {
  * - box: the owner of the box and its grantees.
  * - recipe: every agent sees name and description; the creator sees and changes the rest.
  * - tenant_key: needs a key without an agent.
+ * - nothing: computes from its input alone, for every registered agent.
  */
-type AccessRule = 'self' | 'directory' | 'parties' | 'box' | 'recipe' | 'tenant_key';
+type AccessRule = 'self' | 'directory' | 'parties' | 'box' | 'recipe' | 'tenant_key' | 'nothing';
 
 /** A rule, uses of memory, or both. */
 export type Touches = AccessRule | readonly [AccessRule | MemoryUse, ...MemoryUse[]];

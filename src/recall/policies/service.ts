@@ -63,12 +63,20 @@ export function levelsOf(
   );
 }
 
+function refuseExtraction(source_level: string, actions: string | readonly string[]): void {
+  if (source_level === 'L0' || !actions.includes('extract')) return;
+  throw invalid('`source_level` must be L0 for the action extract: facts are extracted from turns');
+}
+
+/** Refuses levels and actions that do not fit together. */
+export const checkPolicy = (given: Pick<Patch, 'source_level' | 'target_level' | 'actions'>): void =>
+  refuseExtraction(levelsOf(given).source_level, given.actions ?? []);
+
 /** The row with a patch applied. */
 function changed(row: PolicyRow, given: Patch, now: number): PolicyRow {
   const levels = given.source_level === undefined && given.target_level === undefined ? row : levelsOf(given);
   const actions = given.actions === undefined ? row.actions : canonical([...new Set(given.actions)].sort());
-  if (levels.source_level !== 'L0' && actions.includes('extract'))
-    throw invalid('`source_level` must be L0 for the action extract: facts are extracted from turns');
+  refuseExtraction(levels.source_level, actions);
   return {
     ...row,
     name: given.name === undefined ? row.name : given.name,

@@ -14,6 +14,7 @@ export const ORDER = [
   'checkpoints',
   'recall',
   'coordination',
+  'dsl',
   'maintenance',
   'api',
 ];

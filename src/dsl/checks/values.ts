@@ -1,0 +1,330 @@
+/** Values of a definition as JSON, by the schema of its kind; each part keeps the position where it was written. */
+import { z } from 'zod';
+import { coreOf, readLeniently, TTL_NAMES, ttl } from '../../engine/contract.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { setJsonMember, wordedIssues } from '../../kernel/index.js';
+import type { Field, Mistake, ObjectValue, Position, Value } from '../syntax/ast.js';
+import { durationOf, milliseconds } from '../syntax/numbers.js';
+import { quoteText } from '../syntax/strings.js';
+import type { Kind, Target } from './kinds.js';
+import { nearest } from './suggestions.js';
+
+type AnySchema = z.core.$ZodType;
+type Def = z.core.$ZodTypeDef & Record<string, unknown>;
+const defOf = (schema: AnySchema): Def => schema._zod.def as Def;
+
+/** JSON with the positions of its parts. */
+export interface Located {
+  readonly json: Json;
+  /** Set if it has mistakes that are already reported: the schema is not asked about it. */
+  readonly reported?: true;
+  readonly at: Position;
+  readonly parts: ReadonlyMap<string, Located>;
+}
+
+export interface Reference extends Position {
+  readonly name: string;
+  readonly targets: readonly Target[];
+  readonly field: string;
+}
+
+/** Texts above this length are prose, which is always quoted. */
+const MAX_BARE_TEXT = 1000;
+
+const isLongText = (schema: AnySchema): boolean =>
+  (((schema as z.ZodString).maxLength as number | null) ?? MAX_BARE_TEXT) > MAX_BARE_TEXT;
+
+/** The part at a path, or the nearest one around it that was written. */
+export function partAt(located: Located, path: readonly PropertyKey[]): Located {
+  let found = located;
+  for (const step of path) {
+    const part = found.parts.get(String(step));
+    if (!part) break;
+    found = part;
+  }
+  return found;
+}
+
+export const inPlace = ({ line, column }: Position): Position => ({ line, column });
+
+const NO_PARTS: ReadonlyMap<string, Located> = new Map();
+
+/** Reads the values of one definition. */
+export class ValueReader {
+  readonly mistakes: Mistake[] = [];
+  readonly references: Reference[] = [];
+  readonly #kind: Kind;
+  readonly #title: string;
+
+  constructor(kind: Kind, title: string) {
+    this.#kind = kind;
+    this.#title = title;
+  }
+
+  readDefinition(fields: readonly Field[], at: Position): Located {
+    return this.#object({ fields }, this.#kind.fields, '', at);
+  }
+
+  #mistake(code: Mistake['code'], at: Position, message: string, more: Partial<Mistake> = {}): void {
+    this.mistakes.push({ code, message, ...more, ...inPlace(at) });
+  }
+
+  #read(value: Value, schema: AnySchema, path: string): Located {
+    const core = coreOf(schema);
+    const { type } = defOf(core);
+    const leaf = (json: Json): Located => ({ json, at: inPlace(value), parts: NO_PARTS });
+    if (this.#kind.durations.includes(path)) return this.#duration(value, path);
+    if (type === 'union') return this.#union(value, core, path);
+    if (type === 'unknown') return this.#free(value, path);
+    switch (value.type) {
+      case 'null':
+        return this.#refuse('type_mismatch', value, `\`${path}\` must not be null: leave it out`);
+      case 'duration':
+        return this.#refuse('type_mismatch', value, `\`${path}\` must not be a duration`);
+      case 'name':
+        return this.#name(value, core, path);
+      case 'list':
+        return this.#list(value.items, core, path, value);
+      case 'object':
+        return this.#object(value, core, path, value);
+      default:
+        return leaf(value.value);
+    }
+  }
+
+  /** Reports a mistake; the value counts as read. */
+  #refuse(code: Mistake['code'], at: Position, message: string, more: Partial<Mistake> = {}): Located {
+    this.#mistake(code, at, message, more);
+    return { json: null, at: inPlace(at), parts: NO_PARTS, reported: true };
+  }
+
+  #duration(value: Value, path: string): Located {
+    if (value.type === 'duration') return { json: milliseconds(value), at: inPlace(value), parts: NO_PARTS };
+    return this.#refuse('type_mismatch', value, `\`${path}\` must be a duration, such as 60s`, {
+      expected: ['a duration'],
+      ...(value.type === 'number' ? { suggestion: `${value.value}ms` } : {}),
+    });
+  }
+
+  #name({ value, ...at }: Value & { readonly type: 'name' }, core: AnySchema, path: string): Located {
+    const { type } = defOf(core);
+    const targets = this.#kind.references[path.replace(/\[\d+\]$/, '')];
+    if (targets && value !== '*') this.references.push({ name: value, targets, field: path, ...inPlace(at) });
+    if (type === 'enum' || type === 'literal' || (type === 'string' && !isLongText(core)))
+      return { json: value, at: inPlace(at), parts: NO_PARTS };
+    if (type === 'string') return this.#unquoted(value, at, path);
+    return this.#refuse('type_mismatch', at, `\`${path}\` must be ${KINDS[type] ?? type}, not \`${value}\``);
+  }
+
+  #unquoted(value: string, at: Position, path: string): Located {
+    const suggestion = quoteText(value);
+    return this.#refuse('type_mismatch', at, `\`${path}\` must be a quoted text: write ${suggestion}`, { suggestion });
+  }
+
+  /** Any JSON. Texts are quoted there, or a slip such as `True` would become one. */
+  #free(value: Value, path: string): Located {
+    const parts = new Map<string, Located>();
+    if (value.type === 'list') {
+      for (const [i, item] of value.items.entries()) parts.set(String(i), this.#free(item, `${path}[${i}]`));
+      return { json: [...parts.values()].map(({ json }) => json), at: inPlace(value), parts };
+    }
+    if (value.type === 'object') {
+      const json: JsonObject = {};
+      for (const field of this.#unique(value)) {
+        const part = this.#free(field.value, `${path}.${field.key.value}`);
+        parts.set(field.key.value, part);
+        setJsonMember(json, field.key.value, part.json);
+      }
+      return { json, at: inPlace(value), parts };
+    }
+    if (value.type === 'name') return this.#unquoted(value.value, value, path);
+    if (value.type === 'duration')
+      return this.#refuse(
+        'type_mismatch',
+        value,
+        `\`${path}\` must not be a duration: write a number or a quoted text`,
+      );
+    return { json: value.type === 'null' ? null : value.value, at: inPlace(value), parts };
+  }
+
+  /** The alternative that takes values of this form. Its own schema says more than that of the union. */
+  #union(value: Value, core: AnySchema, path: string): Located {
+    const { options, discriminator } = defOf(core) as unknown as { options: AnySchema[]; discriminator?: string };
+    if (core === ttl && value.type !== 'object') return this.#lifetime(value, path);
+    if (discriminator !== undefined && value.type === 'object')
+      return this.#tagged(value, options, discriminator, path);
+    const form = value.type === 'object' ? ['object', 'record'] : value.type === 'list' ? ['array'] : SCALARS;
+    const option = options.find((one) => form.includes(defOf(coreOf(one)).type)) ?? options.find(isFree) ?? options[0]!;
+    return this.#checked(this.#read(value, option, path), option, path);
+  }
+
+  #checked(located: Located, option: AnySchema, path: string): Located {
+    const before = this.mistakes.length;
+    this.check(option as z.ZodType, located, path);
+    return this.mistakes.length === before ? located : { ...located, reported: true };
+  }
+
+  #tagged(value: ObjectValue, options: readonly AnySchema[], tag: string, path: string): Located {
+    const given = value.fields.find(({ key }) => key.value === tag)?.value;
+    const named = given && 'value' in given ? String(given.value) : undefined;
+    const option = options.find((one) => tagsOf(one, tag).some((each) => each.toLowerCase() === named?.toLowerCase()));
+    if (option) return this.#checked(this.#read(value, option, path), option, path);
+    const tags = options.flatMap((one) => tagsOf(one, tag));
+    const suggestion = named === undefined ? undefined : nearest(named, tags);
+    const [code, at] = given ? (['invalid_value', given] as const) : (['missing_field', value] as const);
+    return this.#refuse(code, at, `\`${path}.${tag}\` must be ${alternatives(tags)}`, {
+      expected: tags,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
+  }
+
+  /** The message of the schema names forms of JSON. */
+  #lifetime(value: Value, path: string): Located {
+    const at = inPlace(value);
+    if (value.type === 'duration') return { json: { Duration: milliseconds(value) }, at, parts: NO_PARTS };
+    const given = value.type === 'name' || value.type === 'text' ? value.value : undefined;
+    if (given !== undefined && ttl.safeParse(given).success) return { json: given, at, parts: NO_PARTS };
+    const suggestion = given === undefined ? undefined : nearest(given, TTL_NAMES);
+    const forms = alternatives([...TTL_NAMES, 'a duration such as 7d']);
+    return this.#refuse('invalid_value', value, `\`${path}\` must be ${forms}`, {
+      expected: [...TTL_NAMES, 'a duration'],
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
+  }
+
+  /** Checks what was read by a schema; undefined if there are mistakes. */
+  check<T>(schema: z.ZodType<T>, located: Located, path = ''): T | undefined {
+    const parsed = z.safeParse(schema, readLeniently(schema, located.json));
+    if (parsed.success) return parsed.data;
+    for (const { path: inner, code, words, values } of wordedIssues(parsed.error)) {
+      const part = partAt(located, inner);
+      const field = pathText(path, inner);
+      if (part.reported || (code === 'missing' && this.#isMisspelled(field))) continue;
+      const suggestion = typeof part.json === 'string' ? nearest(part.json, values) : undefined;
+      const subject =
+        code === 'missing' && field === String(inner[0]) ? `\`${field}\` of ${this.#title}` : `\`${field}\``;
+      this.#mistake(
+        CODES[code] ?? 'invalid_value',
+        part.at,
+        `${subject} ${values.length > 0 ? `must be ${alternatives(values)}` : this.#inUnits(words, field)}`,
+        { ...(values.length > 0 ? { expected: values } : {}), ...(suggestion === undefined ? {} : { suggestion }) },
+      );
+    }
+    return undefined;
+  }
+
+  /** Limits of a duration are in milliseconds. */
+  #inUnits(words: string, field: string): string {
+    if (!this.#kind.durations.includes(field)) return words;
+    return words.replace(/[\d,]+$/, (number) => {
+      const { value, unit } = durationOf(Number(number.replaceAll(',', '')));
+      return `${value}${unit}`;
+    });
+  }
+
+  /** A field that is there under an unknown name is not missing. */
+  #isMisspelled(field: string): boolean {
+    return this.mistakes.some(({ code, suggestion }) => code === 'unknown_field' && field.endsWith(suggestion ?? '\0'));
+  }
+
+  #list(items: readonly Value[], core: AnySchema, path: string, at: Position): Located {
+    const parts = new Map<string, Located>();
+    const { type, element } = defOf(core) as unknown as { type: string; element?: AnySchema };
+    if (type !== 'array' || !element) return this.#wrong(core, path, at, 'a list');
+    for (const [i, item] of items.entries()) parts.set(String(i), this.#read(item, element, `${path}[${i}]`));
+    return { json: [...parts.values()].map(({ json }) => json), at: inPlace(at), parts };
+  }
+
+  #wrong(core: AnySchema, path: string, at: Position, found: string): Located {
+    const { type } = defOf(core);
+    return this.#refuse('type_mismatch', at, `\`${path}\` must be ${KINDS[type] ?? type}, not ${found}`);
+  }
+
+  #object(value: Pick<ObjectValue, 'fields'>, core: AnySchema, path: string, at: Position): Located {
+    const def = defOf(core);
+    if (def.type === 'array' && isRule(def.element as AnySchema)) return this.#rules(value, core, path, at);
+    if (def.type !== 'object' && def.type !== 'record') return this.#wrong(core, path, at, 'a block');
+    const shape = def.type === 'object' ? (def.shape as Record<string, AnySchema>) : undefined;
+    const parts = new Map<string, Located>();
+    const json: JsonObject = {};
+    for (const { key, value: inner } of this.#unique(value)) {
+      const name = key.value;
+      const member = shape ? (Object.hasOwn(shape, name) ? shape[name] : undefined) : (def.valueType as AnySchema);
+      if (!member) {
+        this.#unknownField(key.value, key, path, shape!);
+        continue;
+      }
+      const part = this.#read(inner, member, path === '' ? name : `${path}.${name}`);
+      parts.set(name, part);
+      setJsonMember(json, name, part.json);
+    }
+    return { json, at: inPlace(at), parts };
+  }
+
+  /** `read { Note: all }` for a list of rules. */
+  #rules({ fields }: Pick<ObjectValue, 'fields'>, core: AnySchema, path: string, at: Position): Located {
+    const items = fields.map(({ key, value }): Value => {
+      const type: Field = { key: { ...key, value: 'memory_type' }, value: { ...key, type: 'name', value: key.value } };
+      return { ...key, type: 'object', fields: [type, { key: { ...key, value: 'scope' }, value }] };
+    });
+    return this.#list(items, core, path, at);
+  }
+
+  #unknownField(name: string, at: Position, path: string, shape: Readonly<Record<string, unknown>>): void {
+    const fields = Object.keys(shape);
+    const short = Object.entries(this.#kind.renamed).find(([, member]) => member === name)?.[0];
+    const suggestion = (path === '' ? short : undefined) ?? nearest(name, fields);
+    const owner = path === '' ? this.#title : `\`${path}\``;
+    const rest =
+      suggestion === undefined ? `, which has ${alternatives(fields, 'and')}` : `: did you mean \`${suggestion}\`?`;
+    this.#mistake('unknown_field', at, `unknown field \`${name}\` of ${owner}${rest}`, {
+      expected: fields,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
+  }
+
+  /** The first of fields with the same name; others are mistakes. */
+  #unique({ fields }: Pick<ObjectValue, 'fields'>): Field[] {
+    const first = new Map<string, Field>();
+    for (const field of fields) {
+      const { key } = field;
+      const before = first.get(key.value);
+      if (!before) first.set(key.value, field);
+      else this.#mistake('duplicate', key, `\`${key.value}\` is already set on line ${before.key.line}`);
+    }
+    return [...first.values()];
+  }
+}
+
+const CODES: Readonly<Record<string, Mistake['code']>> = { missing: 'missing_field', invalid_type: 'type_mismatch' };
+
+const pathText = (begin: string, path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}${text === '' ? '' : '.'}${String(step)}`),
+    begin,
+  );
+
+const SCALARS = ['string', 'enum', 'literal', 'number', 'boolean'];
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a block',
+  record: 'a block',
+  enum: 'a name',
+};
+
+const isFree = (schema: AnySchema): boolean => defOf(coreOf(schema)).type === 'unknown';
+
+const isRule = (element: AnySchema): boolean => {
+  const { shape } = defOf(coreOf(element)) as { shape?: object };
+  return shape !== undefined && 'memory_type' in shape;
+};
+
+const tagsOf = (option: AnySchema, tag: string): string[] =>
+  (defOf((defOf(option).shape as Record<string, AnySchema>)[tag]!).values as unknown[]).map(String);
+
+export const alternatives = (list: readonly string[], word = 'or'): string =>
+  list.length < 2 ? (list[0] ?? 'nothing') : `${list.slice(0, -1).join(', ')} ${word} ${list.at(-1)}`;

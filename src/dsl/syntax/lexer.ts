@@ -1,0 +1,223 @@
+/** Splits a source into tokens of the grammar, in steps, and keeps comments apart. Loaded at the first use. */
+import { createToken, type IToken, type TokenType } from 'chevrotain';
+import type { Steps } from '../../kernel/index.js';
+import type { Comment, Mistake, Position } from './ast.js';
+import { unknownEscapes } from './strings.js';
+
+const Word = createToken({ name: 'Word', label: 'a name' });
+export const tokens = {
+  Word,
+  Extends: createToken({ name: 'Extends', label: '`extends`', categories: Word }),
+  Text: createToken({ name: 'Text', label: 'a quoted text' }),
+  Numeric: createToken({ name: 'Numeric', label: 'a number' }),
+  OpenBlock: createToken({ name: 'OpenBlock', label: '`{`' }),
+  CloseBlock: createToken({ name: 'CloseBlock', label: '`}`' }),
+  OpenList: createToken({ name: 'OpenList', label: '`[`' }),
+  CloseList: createToken({ name: 'CloseList', label: '`]`' }),
+  Colon: createToken({ name: 'Colon', label: '`:`' }),
+  Comma: createToken({ name: 'Comma', label: '`,`' }),
+};
+
+const SIGNS: Readonly<Record<string, TokenType>> = {
+  '{': tokens.OpenBlock,
+  '}': tokens.CloseBlock,
+  '[': tokens.OpenList,
+  ']': tokens.CloseList,
+  ':': tokens.Colon,
+  ',': tokens.Comma,
+  '*': Word,
+};
+
+const WORD = /[A-Za-z_][\w.-]*/y;
+const NUMERIC = /-?\d(?:[eE][+-]|[\w.])*/y;
+const LINE_COMMENT = /(?:\/\/|#)[^\n\r]*/y;
+const LINE_BREAK = /\r\n|\r|\n/g;
+
+/** Characters that begin nothing, up to where something may begin. */
+const UNKNOWN = /[^\s\w{}[\]:,*"#/]+|./suy;
+
+const isSpace = (char: string): boolean => char <= ' ' || (char > '~' && /\s/.test(char));
+const isDigit = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '9';
+const isLetter = (char: string): boolean =>
+  (char >= 'a' && char <= 'z') || (char >= 'A' && char <= 'Z') || char === '_';
+
+export interface Lexed {
+  readonly tokens: readonly IToken[];
+  readonly comments: readonly Comment[];
+  readonly mistakes: readonly Mistake[];
+}
+
+const TOKENS_PER_STEP = 500;
+
+/** Stops at `limit` mistakes. */
+export function* lex(source: string, limit: number): Steps<Lexed> {
+  const scanner = new Scanner(source);
+  for (let steps = 0; scanner.at < source.length && scanner.mistakes.length < limit; steps++) {
+    scanner.next();
+    if (steps % TOKENS_PER_STEP === 0) yield;
+  }
+  return scanner;
+}
+
+class Scanner implements Lexed {
+  readonly source: string;
+  readonly tokens: IToken[] = [];
+  readonly comments: Comment[] = [];
+  readonly mistakes: Mistake[] = [];
+  at = 0;
+  #line = 1;
+  #lineStart = 0;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  next(): void {
+    const { source, at } = this;
+    const char = source[at]!;
+    const sign = SIGNS[char];
+    if (isSpace(char)) this.#space(char);
+    else if (sign) this.#token(sign, 1);
+    else if (isLetter(char)) this.#word();
+    else if (isDigit(char) || (char === '-' && isDigit(source[at + 1])))
+      this.#token(tokens.Numeric, this.#match(NUMERIC)!.length);
+    else if (char === '"') this.#text();
+    else if (char === '/' && source[at + 1] === '*') this.#blockComment();
+    else this.#lineComment();
+  }
+
+  #lineComment(): void {
+    const comment = this.#match(LINE_COMMENT);
+    if (comment === undefined) this.#unknown(this.#match(UNKNOWN)!);
+    else this.#comment(comment);
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.at;
+    return pattern.exec(this.source)?.[0];
+  }
+
+  #space(char: string): void {
+    this.at++;
+    if (char !== '\n' && (char !== '\r' || this.source[this.at] === '\n')) return;
+    this.#line++;
+    this.#lineStart = this.at;
+  }
+
+  #word(): void {
+    const { length } = this.#match(WORD)!;
+    const isExtends = length === 7 && this.source.startsWith('extends', this.at);
+    this.#token(isExtends ? tokens.Extends : Word, length);
+  }
+
+  #position(): Position {
+    return { line: this.#line, column: this.at - this.#lineStart + 1 };
+  }
+
+  /** Moves behind a text that may have line breaks. */
+  #skip(text: string): void {
+    const start = this.at;
+    for (const { 0: lineBreak, index } of text.matchAll(LINE_BREAK)) {
+      this.#line++;
+      this.#lineStart = start + index + lineBreak.length;
+    }
+    this.at += text.length;
+  }
+
+  #token(tokenType: TokenType, length: number): void {
+    const { at } = this;
+    const image = this.source.slice(at, at + length);
+    const { line: startLine, column: startColumn } = this.#position();
+    const tokenTypeIdx = tokenType.tokenTypeIdx!;
+    if (tokenType === tokens.Text) this.#skip(image);
+    else this.at += length;
+    this.tokens.push({
+      image,
+      startOffset: at,
+      endOffset: at + length - 1,
+      startLine,
+      startColumn,
+      tokenTypeIdx,
+      tokenType,
+    });
+  }
+
+  #comment(text: string): void {
+    const { at: start } = this;
+    this.comments.push({
+      text: text.trimEnd().replace(/\r\n?/g, '\n'),
+      ...this.#position(),
+      start,
+      end: start + text.length,
+    });
+    this.#skip(text);
+  }
+
+  #blockComment(): void {
+    const end = this.source.indexOf('*/', this.at + 2);
+    if (end === -1) this.#mistake('the comment is not closed', ['`*/`']);
+    if (end === -1) this.#skip(this.source.slice(this.at));
+    else this.#comment(this.source.slice(this.at, end + 2));
+  }
+
+  #mistake(message: string, expected?: readonly string[], position: Position = this.#position()): void {
+    this.mistakes.push({ code: 'syntax', message, ...(expected ? { expected } : {}), ...position });
+  }
+
+  #unknown(found: string): void {
+    const shown = [...found].slice(0, 10).join('');
+    const isPart = shown.length < found.length;
+    this.#mistake(
+      /\p{L}/u.test(found)
+        ? `${show(shown)}${isPart ? '…' : ''} must be quoted: a bare name has the letters A to Z, digits, "_", "-" and "."`
+        : `unexpected ${show(shown)}${isPart ? '…' : ''}`,
+    );
+    this.at += found.length;
+  }
+
+  #text(): void {
+    const { source, at } = this;
+    const isLong = source.startsWith('"""', at);
+    const [begin, quotes] = isLong ? [at + 3, '"""'] : [at + 1, '"'];
+    const end = this.#closingQuotes(begin, quotes);
+    const closed = source.startsWith(quotes, end);
+    if (!closed) this.#mistake('the text is not closed', [`\`${quotes}\``]);
+    for (const { offset, spelling } of unknownEscapes(source.slice(begin, end))) {
+      const position = this.#positionAt(begin + offset);
+      this.#mistake(
+        `\`${spelling}\` is not an escape: write \\\\ for a backslash`,
+        ['\\" \\\\ \\n \\r \\t \\uXXXX'],
+        position,
+      );
+    }
+    // Without its end it still counts as a text, so that nothing else is reported for it.
+    this.#token(tokens.Text, end - at + (closed ? quotes.length : 0));
+  }
+
+  #positionAt(offset: number): Position {
+    const before = this.source.slice(this.at, offset);
+    const breaks = [...before.matchAll(LINE_BREAK)];
+    const last = breaks.at(-1);
+    if (!last) return { line: this.#line, column: offset - this.#lineStart + 1 };
+    return { line: this.#line + breaks.length, column: offset - (this.at + last.index + last[0].length) + 1 };
+  }
+
+  /** The offset of the closing quotes; without any, the end of the line, or of the source for a text over several lines. */
+  #closingQuotes(begin: number, quotes: string): number {
+    const { source } = this;
+    for (let i = begin; i < source.length; i++) {
+      const char = source[i];
+      if (char === '\\') i++;
+      else if (char === '"' && source.startsWith(quotes, i)) return i;
+      else if (quotes.length === 1 && (char === '\n' || char === '\r')) return i;
+      if (quotes.length === 1 && char === '\\' && (source[i] === '\n' || source[i] === '\r')) return i;
+    }
+    return source.length;
+  }
+}
+
+/** Invisible characters by their code. */
+const show = (text: string): string =>
+  /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+$/u.test(text)
+    ? `\`${text}\``
+    : [...text].map((char) => `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`).join(' ');

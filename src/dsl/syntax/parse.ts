@@ -1,0 +1,107 @@
+/** Parses a source in steps: tokens first, then one definition after another. */
+import type { IToken } from 'chevrotain';
+import type { Steps } from '../../kernel/index.js';
+import {
+  type Definition,
+  MAX_DEFINITIONS,
+  MAX_MISTAKES,
+  MAX_NESTING,
+  MAX_TOKENS_PER_DEFINITION,
+  type Mistake,
+  type Parsed,
+} from './ast.js';
+
+type Grammar = typeof import('./grammar.js') & typeof import('./lexer.js');
+
+let loading: Promise<Grammar> | undefined;
+
+/** Lazy import: loading the parser takes longer than most commands. */
+export const loadGrammar = (): Promise<Grammar> =>
+  (loading ??= Promise.all([import('./grammar.js'), import('./lexer.js')]).then(([grammar, lexer]) => ({
+    ...grammar,
+    ...lexer,
+  })));
+
+const limit = (message: string, { startLine, startColumn }: IToken): Mistake => ({
+  code: 'limit',
+  message,
+  line: startLine!,
+  column: startColumn!,
+});
+
+interface Chunk {
+  readonly tokens: IToken[];
+  /** Why it is not parsed. */
+  readonly mistake?: Mistake;
+}
+
+const OPENING = new Set(['{', '[']);
+const CLOSING = new Set(['}', ']']);
+
+/** `agent B {` can be no field: a block before it is not closed. */
+function beginsDefinition(tokens: readonly IToken[], i: number, kinds: ReadonlySet<string>): boolean {
+  const kind = tokens[i]!;
+  if (!kinds.has(kind.image)) return false;
+  const name = tokens[i + 1]?.tokenType.name;
+  const next = tokens[i + 2]?.tokenType.name;
+  return (
+    (name === 'Word' || name === 'Text') && (next === 'OpenBlock' || next === 'Extends') && tokens[i - 1]?.image !== ':'
+  );
+}
+
+/** The tokens of one definition each, up to the bracket that closes it. */
+function* chunksOf(tokens: readonly IToken[], kinds: ReadonlySet<string>): Generator<Chunk> {
+  let chunk: IToken[] = [];
+  let depth = 0;
+  let mistake: Mistake | undefined;
+  const cut = (): Chunk => {
+    const done = mistake ? { tokens: chunk, mistake } : { tokens: chunk };
+    [chunk, depth, mistake] = [[], 0, undefined];
+    return done;
+  };
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i]!;
+    const { image } = token;
+    if (depth > 0 && beginsDefinition(tokens, i, kinds)) yield cut();
+    chunk.push(token);
+    if (OPENING.has(image)) depth++;
+    if (CLOSING.has(image)) depth--;
+    if (depth > MAX_NESTING) mistake ??= limit(`brackets are nested deeper than ${MAX_NESTING} levels`, token);
+    if (chunk.length > MAX_TOKENS_PER_DEFINITION)
+      mistake ??= limit(`a definition has at most ${MAX_TOKENS_PER_DEFINITION.toLocaleString('en')} tokens`, token);
+    if (depth <= 0 && CLOSING.has(image)) yield cut();
+  }
+  if (chunk.length > 0) yield cut();
+}
+
+/** One syntax error per line: what follows it there is mostly its consequence. */
+function firstOfLine(mistakes: readonly Mistake[]): Mistake[] {
+  const lines = new Set<number>();
+  return mistakes.filter(({ code, line }) => code !== 'syntax' || (!lines.has(line) && lines.add(line)));
+}
+
+const byPosition = (a: Mistake, b: Mistake): number => a.line - b.line || a.column - b.column;
+
+/** Parses a source. `kinds` are the words that begin a definition. */
+export function* parseSource(grammar: Grammar, source: string, kinds: ReadonlySet<string>): Steps<Parsed> {
+  const lexed = yield* grammar.lex(source, MAX_MISTAKES);
+  const mistakes: Mistake[] = [...lexed.mistakes];
+  const definitions: Definition[] = [];
+  for (const { tokens, mistake } of chunksOf(lexed.tokens, kinds)) {
+    yield;
+    if (mistakes.length >= MAX_MISTAKES) break;
+    if (mistake) {
+      mistakes.push(mistake);
+      continue;
+    }
+    if (definitions.length >= MAX_DEFINITIONS) {
+      mistakes.push(limit(`a source has at most ${MAX_DEFINITIONS.toLocaleString('en')} definitions`, tokens[0]!));
+      break;
+    }
+    const parsed = grammar.parseTokens(tokens);
+    mistakes.push(...parsed.mistakes);
+    definitions.push(...parsed.definitions);
+  }
+  const sorted = firstOfLine(mistakes.sort(byPosition)).slice(0, MAX_MISTAKES);
+  return { document: { definitions, comments: lexed.comments }, mistakes: sorted };
+}

@@ -1,0 +1,77 @@
+/** Texts in quotes: escapes, and texts over several lines whose common indentation is removed. */
+
+const NAMED: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  b: '\b',
+  f: '\f',
+};
+
+const ESCAPE = /\\(?:u([\da-fA-F]{4})|([\s\S]))/g;
+
+/** Offset and spelling of each escape that does not exist. */
+export function unknownEscapes(raw: string): { readonly offset: number; readonly spelling: string }[] {
+  if (!raw.includes('\\')) return [];
+  return [...raw.matchAll(ESCAPE)]
+    .filter(([, hex, letter]) => hex === undefined && !Object.hasOwn(NAMED, letter!))
+    .map(({ 0: spelling, index: offset }) => ({ offset, spelling: /\s$/.test(spelling) ? '\\' : spelling }));
+}
+
+/** Unknown escapes keep their letter. */
+export const unescapeText = (raw: string): string =>
+  raw.includes('\\')
+    ? raw.replace(ESCAPE, (_, hex: string | undefined, letter: string) =>
+        hex === undefined ? (NAMED[letter] ?? letter) : String.fromCharCode(Number.parseInt(hex, 16)),
+      )
+    : raw;
+
+const indentationOf = (line: string): number => line.length - line.trimStart().length;
+const isBlankLine = (line: string): boolean => line.trim() === '';
+
+/**
+ * The lines between triple quotes. The line of the opening quotes counts only if it has text; a blank line of the closing
+ * quotes only for its indentation. The indentation that all lines share is removed.
+ */
+export function dedent(raw: string): string {
+  const lines = raw.split(/\r\n|\r|\n/);
+  if (lines.length === 1) return raw;
+  const [first = '', ...rest] = lines;
+  const last = rest.at(-1)!;
+  let common = indentationOf(last);
+  for (const line of rest) if (!isBlankLine(line)) common = Math.min(common, indentationOf(line));
+  if (isBlankLine(last)) rest.pop();
+  const kept = rest.map((line) => (isBlankLine(line) ? '' : line.slice(common)));
+  return [...(isBlankLine(first) ? [] : [first]), ...kept].join('\n');
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]|\p{Surrogate}/gu;
+
+const hexEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' };
+
+const escapeUnprintable = (text: string): string => text.replace(UNPRINTABLE, (one) => SHORT[one] ?? hexEscape(one));
+
+export const quoteText = (text: string): string =>
+  `"${escapeUnprintable(text.replaceAll('\\', '\\\\').replaceAll('"', '\\"'))}"`;
+
+const TABS = /[^\t]+/g;
+
+/** Tabs stay. White space at the end of a line is escaped, since editors remove it. */
+const escapeLine = (line: string): string =>
+  line
+    .replaceAll('\\', '\\\\')
+    .replace(/"{3,}/g, (run) => run.replaceAll('"', '\\"'))
+    .replace(TABS, escapeUnprintable)
+    .replace(/\s$/, hexEscape);
+
+/** A text in triple quotes, the lines behind the first with this indentation. */
+export function quoteLines(text: string, indentation: string): string {
+  const lines = text.split('\n').map((line) => (line === '' ? '' : `${indentation}${escapeLine(line)}`));
+  return `"""\n${lines.join('\n')}\n${indentation}"""`;
+}

@@ -1,0 +1,4 @@
+/** The use cases of dsl, by group and verb of the table of operations. */
+import { format, parse, validate } from './language/service.js';
+
+export const useCases = { dsl: { validate, parse, format } };
