@@ -183,8 +183,8 @@ async function askInTurn(work: Work, held: TurnGuard, prepared: PreparedPause): 
   const { agent_turn_id, agent_id, source_agent_id, trajectory_id } = turn;
   const run = { agent_turn_id, execution_id: null };
   const existing = await existingPause(work, run, prepared);
-  if (existing) return existing;
-  const row = await addPause(work, { ...run, agent_id, source_agent_id, trajectory_id }, prepared);
+  if (existing && existing.status !== 'open') return existing;
+  const row = existing ?? (await addPause(work, { ...run, agent_id, source_agent_id, trajectory_id }, prepared));
   await suspendTurn(work, turn, row.pause_id);
   return row;
 }
