@@ -2,16 +2,34 @@
 import { z } from 'zod';
 import type { Api } from '../api/index.js';
 import type { CheckpointReason } from '../checkpoints/contract.js';
-import type { Pause, PauseAnswer, PauseTrigger } from '../coordination/contract.js';
-import { newId, stableJson } from '../kernel/contract.js';
+import type { Pause, PauseAction, PauseAnswer, PauseTrigger } from '../coordination/contract.js';
+import { type JsonObject, newId, stableJson } from '../kernel/contract.js';
 import { CairnError } from '../kernel/index.js';
 import { type Backoff, withRetries, withTimeout } from './retries.js';
 
 type Asked = Parameters<Api['pauses']['create']>[0];
 
 /** A question of a run. */
-export interface Question
-  extends Omit<Asked, 'pause_id' | 'agent_turn_id' | 'turn_epoch' | 'execution_id' | 'checkpoint_id' | 'ask_key'> {
+export interface Question {
+  readonly question: string;
+  /** Why the run asks, which sets the allowed actions; default: manual. */
+  readonly trigger?: PauseTrigger;
+  /** Values, or values with labels. */
+  readonly choices?: (string | { value: string; label?: string })[];
+  /** What the question is about, such as the tool call to confirm. */
+  readonly details?: JsonObject;
+  /** Allowed actions; default: by the trigger. */
+  readonly answers?: PauseAction[];
+  /** Time to answer; default: no deadline. */
+  readonly timeout_ms?: number;
+  /** The same as a time (ISO 8601). */
+  readonly deadline_at?: string;
+  /** The answer that counts at the deadline. */
+  readonly default?: PauseAnswer;
+  /** Asks this agent; default: people and the delegator. */
+  readonly to_agent_id?: string;
+  /** Asks any agent of this type. */
+  readonly to_agent_type?: string;
   /** Names the question within its run; default: derived from its content and how often the run asked it. */
   readonly key?: string;
 }

@@ -4,7 +4,7 @@ import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import { databases } from '../support/http.js';
 import { illnesses } from '../support/inspect/audit.js';
-import { PROFILE } from '../support/nouns/agent-turns.js';
+import { atWork, PROFILE } from '../support/nouns/agent-turns.js';
 import { asked, askedInRun } from '../support/nouns/pauses.js';
 import { sleep, within } from '../support/server.js';
 import { freshDatabase } from '../support/targets.js';
@@ -74,6 +74,26 @@ describe.each(databases())('pauses between two stores on %s', (kind) => {
       expect(refused).toHaveLength(ACTIONS.length - 1);
       expect(await endsOf(pause_id)).toEqual(['answered']);
       expect(await apis[1].executions.get({ execution_id })).toMatchObject({ status: 'running' });
+    }
+  });
+
+  it('PAUSE-2 PAUSE-17 a heartbeat or a step that meets a question leaves no lease behind', async () => {
+    for (let round = 0; round < ROUNDS * 2; round++) {
+      const { held } = await atWork(apis[0]);
+      const { refused } = await race(round, [
+        () => apis[0].pauses.create({ ...held, question: 'May I?' }),
+        () => apis[1].agent_turns.renew(held),
+        () => apis[1].agent_turns.suspend(held),
+        () => apis[1].agent_turns.resume(held),
+      ]);
+      expect(refused.every((code) => code === 'STALE_TURN')).toBe(true);
+      const { agent_turn_id } = held;
+      expect(await apis[0].agent_turns.get({ agent_turn_id })).toMatchObject({
+        status: 'suspended',
+        worker_id: null,
+        lease_expires_at: null,
+      });
+      await apis[0].agent_turns.stop({ agent_turn_id });
     }
   });
 

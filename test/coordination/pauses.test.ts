@@ -281,6 +281,10 @@ onEveryTarget('pauses', (test) => {
     const first = await cairn.pauses.create({ ...held, question: QUESTION }, options);
     expect(await cairn.pauses.create({ ...held, question: QUESTION }, options)).toEqual(first);
     expect((await cairn.pauses.list({})).total).toBe(1);
+    await cairn.pauses.answer({ pause_id: first.pause_id, action: 'approve' });
+    // The worker whose answer was lost must not go on: another may have the turn.
+    const late = cairn.pauses.create({ ...held, question: QUESTION }, options);
+    expect(await refusalOf(late)).toMatchObject({ code: 'STALE_TURN' });
   });
 
   it('PAUSE-13 a caller that waits is told of the answer', async () => {

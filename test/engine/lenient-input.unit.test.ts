@@ -14,7 +14,7 @@ const optionalOf = (operation: NamedOperation): string[] =>
 
 /** Null is a right that is not given, or a value of the caller's own. */
 const RIGHTS = ['memory_access', 'can_delegate_to'];
-const OWN_JSON = ['content'];
+const OWN_JSON = ['content', 'value'];
 /** Of a key: the rights of its agent. */
 const isRight = ({ name }: NamedOperation, field: string): boolean =>
   RIGHTS.includes(field) || (name === 'keys.create' && field === 'access');

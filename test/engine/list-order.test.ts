@@ -61,6 +61,7 @@ async function plantMore(cairn: Api, planted: Planted): Promise<void> {
     });
     await cairn.agents.register({ agent_id: `coder-${i}`, ...coder });
     await cairn.messages.send({ from_agent_id: 'ann', to_agent_id: 'coder-0', message_type: 'ping', payload: `${i}` });
+    await cairn.pauses.create({ execution_id: 'run-0', question: `${SECRET} ${i}` });
     await cairn.handovers.save({ name: `recipe-${i}`, handover: {} });
     await cairn.keys.create({ name: `key ${i}` });
     await cairn.summarization_policies.create({ scope_id: watched, trigger: { type: 'TurnCount', count: i + 1 } });

@@ -13,7 +13,7 @@ import { lockDelegation } from '../delegations/store.js';
 import { cancelPauses } from '../pauses/moves.js';
 import { finishTasks } from '../tasks/trajectories.js';
 import type { AgentTurnStatus, TurnError } from './model.js';
-import { batchStatus, hasEnded } from './rules.js';
+import { batchStatus, hasEnded, waitsForAnswer } from './rules.js';
 import { journalTurn } from './service.js';
 import {
   type AgentTurnView,
@@ -144,10 +144,7 @@ async function endOne(work: Work, turn: AgentTurnView, end: TurnEnd): Promise<Ag
   const after = await changeAgentTurn(tx, turn, change, now);
   await endLease(tx, 'agent_turn', agent_turn_id);
   await endLease(tx, 'deadline', agent_turn_id);
-  // Only a suspended one without a lease has an open pause.
-  if (turn.status === 'suspended' && turn.lease_expires_at === null) {
-    await cancelPauses(work, { agent_turn_id, execution_id: null });
-  }
+  if (waitsForAnswer(turn)) await cancelPauses(work, { agent_turn_id, execution_id: null });
   await freeAgent(tx, agent_id, turn.trajectory_id, now);
   if (delegation_id !== null) {
     const delegation = await lockDelegation(tx, delegation_id);

@@ -2,6 +2,7 @@
 import type { TurnGuard, Work } from '../../engine/index.js';
 import { isHeartbeatDue, recordHeartbeat } from '../../identity/index.js';
 import { CairnError, toIso } from '../../kernel/index.js';
+import { waitsForAnswer } from './rules.js';
 import { type AgentTurnView, agentOfTurn, findAgentTurn } from './store.js';
 
 /** Refuses a caller that does not hold the agent_turn in this epoch. */
@@ -15,9 +16,9 @@ export const isHeld = (turn: AgentTurnView, turn_epoch: number, now: number): bo
 
 function whyNotHeld(turn: AgentTurnView, turn_epoch: number, now: number): string | undefined {
   const { status, lease_expires_at, due_at } = turn;
+  if (waitsForAnswer(turn)) return 'it waits for an answer';
   if (turn.turn_epoch !== turn_epoch) return `it is at epoch ${turn.turn_epoch}`;
   if (status !== 'running' && status !== 'suspended') return `it is ${status}`;
-  if (lease_expires_at === null && status === 'suspended') return 'it waits for an answer';
   if (lease_expires_at === null || lease_expires_at <= now) return 'its lease has expired';
   return due_at !== null && due_at <= now ? `it was due at ${toIso(due_at)}` : undefined;
 }

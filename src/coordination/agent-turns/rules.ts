@@ -21,6 +21,13 @@ export function checkTurnMove(agent_turn_id: string, from: AgentTurnStatus, to: 
   throw new CairnError('STATE_CONFLICT', message, { status: from });
 }
 
+/**
+ * Whether it waits for the answer to a pause: suspended, and held by nobody. Told from its own row, since a locking read on
+ * PostgreSQL may return the lease as it was before the lock.
+ */
+export const waitsForAnswer = ({ status, worker_id }: Pick<AgentTurn, 'status' | 'worker_id'>): boolean =>
+  status === 'suspended' && worker_id === null;
+
 type Task = Pick<AgentTurn, 'status' | 'result_status'>;
 
 export function taskStatus({ status, result_status }: Task): BatchStatus {

@@ -8,7 +8,7 @@ import { EXAMPLE_ID, newEntityId, READ, WRITE } from '../party-operations.js';
 import { answerDetails, givenChoice, pause, pauseAction, pauseAnswer, pauseStatus, pauseTrigger } from './model.js';
 
 const byId = { pause_id: uuid };
-const askKey = text(200, 1);
+const askKey = text(200, 1).describe('Names the question within its run: asked again, it is found with its answer');
 
 /** The longest time to an answer: a year. */
 const MAX_TIMEOUT_MS = 366 * 24 * 3_600_000;
@@ -23,9 +23,7 @@ export const pauses = {
       turn_epoch: z.int().min(0).optional().describe('The epoch in which the caller holds the agent_turn'),
       execution_id: anyId.optional().describe('The execution that waits, if it is not an agent_turn'),
       checkpoint_id: anyId.optional().describe('The state in which the execution waits'),
-      ask_key: askKey
-        .optional()
-        .describe('Names the question within its run: asked again, it is found with its answer'),
+      ask_key: askKey.optional(),
       trigger: pauseTrigger.optional().describe('Why the run waits. Default: manual'),
       question: text(20_000, 1),
       choices: z.array(givenChoice).min(1).max(100).optional().describe('Values, or values with labels'),

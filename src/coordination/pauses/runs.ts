@@ -2,6 +2,7 @@
 import { type ExecutionRow, lockExecution, setExecutionStatus } from '../../checkpoints/index.js';
 import type { Tx } from '../../driver/index.js';
 import { endLease, type Work } from '../../engine/index.js';
+import { waitsForAnswer } from '../agent-turns/rules.js';
 import { journalTurn } from '../agent-turns/service.js';
 import { type AgentTurnView, changeAgentTurn, lockAgentTurn } from '../agent-turns/store.js';
 import { announce } from '../packing/dispatch.js';
@@ -34,7 +35,7 @@ export async function pauseExecution(work: Work, execution: ExecutionRow, pause_
 /** Lets the run go on: any worker may claim the agent_turn; an execution runs once its last pause has ended. */
 export async function continueRun(work: Work, { turn, execution }: LockedRun, pause: PauseRow): Promise<void> {
   const { pause_id } = pause;
-  if (turn?.status === 'suspended' && turn.lease_expires_at === null) {
+  if (turn && waitsForAnswer(turn)) {
     const { tx, now } = work;
     // A new epoch: the worker that asked stays fenced off.
     const waiting = { status: 'dispatched', turn_epoch: turn.turn_epoch + 1, dispatched_at: now } as const;

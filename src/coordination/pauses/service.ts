@@ -16,7 +16,7 @@ import { effectiveType, findAgent } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, notFound, toIso, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
-import { heldTurn } from '../agent-turns/service.js';
+import { findHeldTurn, heldTurn } from '../agent-turns/service.js';
 import { sendFromSystem } from '../messages/service.js';
 import { readAfterEnd } from '../waiting-reads.js';
 import type { Pause, PauseAction } from './model.js';
@@ -183,8 +183,8 @@ async function askInTurn(work: Work, held: TurnGuard, prepared: PreparedPause): 
   const { agent_turn_id, agent_id, source_agent_id, trajectory_id } = turn;
   const run = { agent_turn_id, execution_id: null };
   const existing = await existingPause(work, run, prepared);
-  if (existing) return existing;
-  const row = await addPause(work, { ...run, agent_id, source_agent_id, trajectory_id }, prepared);
+  if (existing && existing.status !== 'open') return existing;
+  const row = existing ?? (await addPause(work, { ...run, agent_id, source_agent_id, trajectory_id }, prepared));
   await suspendTurn(work, turn, row.pause_id);
   return row;
 }
@@ -206,6 +206,13 @@ async function askInExecution(work: Work, execution_id: string, prepared: Prepar
   return row;
 }
 
+/** Replays a question. A worker that lost its turn must not go on with the answer: another has the turn by now. */
+async function askedBefore(call: Call, query: Query, pause_id: string, held: TurnGuard | null): Promise<Pause> {
+  const pause = await readPause(call, query, pause_id);
+  if (held && pause.status !== 'open') await findHeldTurn(call, query, held, call.driver.now());
+  return pause;
+}
+
 export async function create(call: Call, input: In<'pauses.create'>): Promise<Pause> {
   const prepared = prepareCreate(call, input);
   const { held, bytes } = prepared;
@@ -215,7 +222,7 @@ export async function create(call: Call, input: In<'pauses.create'>): Promise<Pa
     work: async (work) =>
       toPause(await (held ? askInTurn(work, held, prepared) : askInExecution(work, input.execution_id!, prepared))),
     remember: ({ pause_id }) => pause_id,
-    again: (query, kept) => readPause(call, query, kept as string),
+    again: (query, kept) => askedBefore(call, query, kept as string, held),
   });
 }
 
