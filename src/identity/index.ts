@@ -37,4 +37,6 @@ export {
 export { settingsChecks } from './settings/doctor.js';
 export { checkSettings, defaultTtl, PERMANENT_NOTE } from './settings/rules.js';
 export { settingsIn, updateSettingsIn } from './settings/service.js';
+export { SETTINGS_OF_TENANT } from './settings/store.js';
+export { settingsOf } from './settings/views.js';
 export { useCases } from './use-cases.js';

@@ -64,6 +64,8 @@ export const memorySchema: SchemaPart = {
       threshold_at ${int},
       enforce ${int} NOT NULL,
       restored_from ${id},
+      -- What closing leaves; null: as the settings of the tenant say.
+      retain TEXT,
       -- The highest sequence that an artifact named as its source before the turn was there.
       awaited_turn ${int},
       metadata ${json},

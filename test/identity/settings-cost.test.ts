@@ -43,5 +43,23 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const asked = await statementsOf(() => cairn.artifacts.create({ ...artifact, ttl: 'LongTerm' }));
       expect(await statementsOf(() => cairn.artifacts.create(artifact))).toBe(asked);
     });
+
+    it('SET-7 a context and a closing scope pay no statement in their transactions either', async () => {
+      const { trajectory_id } = await cairn.trajectories.create({ name: 'a task' });
+      await cairn.context.assemble({ trajectory_id });
+      const given = await statementsOf(() =>
+        cairn.context.assemble({ trajectory_id, token_budget: 500, sections: [] }),
+      );
+      expect(given).toBeGreaterThan(0);
+      expect(await statementsOf(() => cairn.context.assemble({ trajectory_id }))).toBe(given);
+      const closing = async () => {
+        const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 's' });
+        return statementsOf(() => cairn.scopes.close({ scope_id, wait: true }));
+      };
+      await cairn.settings.update({ retain: 'nothing' });
+      const first = await closing();
+      // The first one reads the settings.
+      expect(await closing()).toBe(first - 1);
+    });
   });
 }

@@ -81,6 +81,23 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(total).toBe(9);
     });
 
+    it('SET-6 what one process says to retain counts for the next scope that the other closes', async () => {
+      const [one, other] = await both('closing');
+      const { trajectory_id } = await one.trajectories.create({ name: 'task' });
+      const closed = async (api: Api) => {
+        const { scope_id } = await one.scopes.create({ trajectory_id, name: 's' });
+        await one.turns.add({ scope_id, role: 'User', content: 'The invoice was paid in Oslo.' });
+        return (await api.scopes.close({ scope_id })).made.map(({ kind }) => kind);
+      };
+      await Promise.all([closed(one), closed(other)]);
+      for (const retain of ['digest', 'nothing', 'digest'] as const) {
+        await one.settings.update({ retain });
+        const left = retain === 'digest' ? ['digest'] : [];
+        expect(await closed(other)).toEqual(left);
+        expect(await closed(one)).toEqual(left);
+      }
+    });
+
     it('SET-6 settings and notes written at the same time have the one order or the other', async () => {
       const [one, other] = await both('races');
       const note = { note_type: 'Fact', title: 't', content: 'c' };

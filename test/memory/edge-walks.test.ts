@@ -430,7 +430,14 @@ async function populated({ as, store }: TestStore): Promise<World> {
       ...made,
       ...{ scope_id: ids.Scope, trajectory_id: ids.Trajectory, parent_scope_id: null, box_id, name: 's' },
       ...{ purpose: null, token_budget: 1, tokens_used: 0, threshold: 80, threshold_at: null, enforce: 0 },
-      ...{ restored_from: null, metadata: null, closed_at: null, summarized_turns: 0, extracted_turns: 0 },
+      ...{
+        restored_from: null,
+        retain: null,
+        metadata: null,
+        closed_at: null,
+        summarized_turns: 0,
+        extracted_turns: 0,
+      },
     });
     await insertCards(tx, [heldCard(ids.Turn), heldCard(artifactCard)]);
     await insertEntries(tx, box_id, { position: 1, behind: 0, revision: 1 }, [ids.Turn]);

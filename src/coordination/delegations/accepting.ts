@@ -111,6 +111,7 @@ async function createScope(
     tokens_used: 0,
     threshold: DEFAULT_THRESHOLD_PERCENT,
     enforce: 0,
+    retain: null,
     metadata: metadataText({ delegation_id, context_box_id }),
     restored_from: null,
     sent_hash: null,

@@ -73,6 +73,7 @@ const successor = (scope: ScopeRow, scope_id: string, agent_id: string) => ({
   token_budget: scope.token_budget,
   tokens_used: scope.tokens_used,
   threshold: scope.threshold,
+  retain: scope.retain,
   enforce: scope.enforce,
   metadata: scope.metadata,
   restored_from: scope.scope_id,

@@ -44,19 +44,15 @@ export const settings = z
   .meta({ id: 'Settings' });
 export type Settings = z.output<typeof settings>;
 
-const clearing = (fallback: string): string => `null restores the default: ${fallback}`;
-
 export const settingsPatch = z.strictObject({
-  artifact_ttls: ttls
-    .nullish()
-    .describe(`Lifetimes by artifact_type, with * for all others; ${clearing('Persistent')}`),
-  note_ttls: ttls.nullish().describe(`Lifetimes by note_type, with * for all others; ${clearing('Persistent')}`),
+  artifact_ttls: members.artifact_ttls.nullish(),
+  note_ttls: members.note_ttls.nullish(),
   retain: retain
     .nullish()
-    .describe(`What a closing scope leaves if it does not say so itself; ${clearing(DEFAULT_SETTINGS.retain)}`),
-  context_token_budget: contextTokens.nullish().describe(`token_budget of assembled contexts; ${clearing('8,000')}`),
+    .describe(`What a closing scope leaves if it does not say so itself; default: ${DEFAULT_SETTINGS.retain}`),
+  context_token_budget: contextTokens.nullish().describe('token_budget of assembled contexts; default: 8,000'),
   context_sections: contextSections
     .nullish()
-    .describe(`Order and room of the sections of assembled contexts; ${clearing('the usual order')}`),
+    .describe('Order and room of the sections of assembled contexts; default: the usual order'),
 });
 export type SettingsPatch = z.output<typeof settingsPatch>;

@@ -11,6 +11,9 @@ export interface SettingsRow {
 
 const ROW: Sql = sql`SELECT settings, revision, updated_at FROM tenant_settings WHERE tenant_id = ${TENANT}`;
 
+/** The stored settings as a column of another statement; null if there are none. */
+export const SETTINGS_OF_TENANT: Sql = sql`(SELECT t.settings FROM tenant_settings t WHERE t.tenant_id = ${TENANT})`;
+
 export const findSettings = (query: Query): Promise<SettingsRow | undefined> => query.get<SettingsRow>(ROW);
 
 export const lockSettings = (tx: Tx): Promise<SettingsRow | undefined> => tx.get<SettingsRow>(sql`${ROW} FOR UPDATE`);

@@ -1,9 +1,10 @@
 /** Closes scopes in one transaction, whatever their number of turns. Their content is erased afterwards. */
 import type { In } from '../../engine/contract.js';
 import {
-  appendEvent,
   type Call,
   change,
+  event,
+  type NewPacket,
   startErasure,
   storedReplay,
   type Work,
@@ -32,7 +33,8 @@ export async function endScopes(
 ): Promise<number> {
   const { tx, now } = work;
   const ids = scopes.map(({ scope_id }) => scope_id);
-  if (what === 'closed' && scopes.length > 0) await triggers.get('policies').onClose(work, scopes);
+  const policies = what === 'closed' && scopes.length > 0 ? triggers.get('policies') : undefined;
+  const assumes = await policies?.onClose(work, scopes);
   // Later than every seal, so that a sealed box keeps its cards.
   const ended_at = await takeDeleteTime(tx, now);
   await closeScopes(tx, ids, ended_at);
@@ -46,7 +48,9 @@ export async function endScopes(
   }));
   await addEndings(tx, endings);
   for (const { scope_id, trajectory_id, tokens_used } of scopes) {
-    appendEvent(work, 'cairn.scope.closed', { type: 'scope', id: scope_id }, { tokens_used }, trajectory_id);
+    const closed = event(work, 'cairn.scope.closed', { type: 'scope', id: scope_id }, { tokens_used }, trajectory_id);
+    const packet: NewPacket = { ...closed, assumes };
+    tx.journal(packet);
   }
   return ended_at;
 }

@@ -1,6 +1,7 @@
 /** Operations on scopes (seed path: /scopes). */
 import { z } from 'zod';
 import { clearable, operation, reads, writes } from '../../engine/contract.js';
+import { retain } from '../../identity/contract.js';
 import {
   anyId,
   computed,
@@ -34,6 +35,9 @@ const changeable = {
   token_budget: clearable(tokenBudget, DEFAULT_TOKEN_BUDGET),
   threshold_percent: clearable(thresholdPercent, DEFAULT_THRESHOLD_PERCENT),
   enforce: clearable(z.boolean(), false).describe('Refuse turns that exceed the budget'),
+  retain: retain
+    .nullish()
+    .describe('What closing leaves: digest or nothing; default: as the settings of the tenant say'),
   metadata: clearable(smallMetadata, {}),
 };
 

@@ -1,5 +1,6 @@
 /** A scope: a context window with a token budget, the turns in it, and its checkpoint. */
 import { z } from 'zod';
+import { retain } from '../../identity/contract.js';
 import { bytes, instant, jsonObject } from '../../kernel/contract.js';
 
 export const DEFAULT_TOKEN_BUDGET = 8000;
@@ -49,6 +50,7 @@ export const scope = z
     threshold_percent: z.int(),
     threshold_reached_at: instant.nullable(),
     enforce: z.boolean().describe('Refuse turns that exceed the budget'),
+    retain: retain.nullable().describe('What closing leaves; null: as the settings of the tenant say'),
     is_active: z.boolean(),
     checkpoint: scopeCheckpoint.nullable(),
     restored_from: z.string().nullable().describe('The scope whose checkpoint it was restored from'),
@@ -61,8 +63,8 @@ export const scope = z
   .meta({ id: 'Scope' });
 export type Scope = z.output<typeof scope>;
 
-/** An entity that a policy made. */
-export const policyOutput = z.object({ kind: z.enum(['summary', 'artifact', 'note']), id: z.string() });
+/** An entity that a policy made, or the digest of a scope that closed without one. */
+export const policyOutput = z.object({ kind: z.enum(['summary', 'artifact', 'note', 'digest']), id: z.string() });
 export type PolicyOutput = z.output<typeof policyOutput>;
 
 export const closedScope = scope
@@ -77,7 +79,9 @@ export const closedScope = scope
         }),
       )
       .describe('Pins that keep turns from being erased'),
-    made: z.array(policyOutput).describe('Entities that policies made from its turns before it was closed'),
+    made: z
+      .array(policyOutput)
+      .describe('Entities that policies made from its turns before it was closed, or its digest'),
   })
   .meta({ id: 'ClosedScope' });
 export type ClosedScope = z.output<typeof closedScope>;

@@ -56,6 +56,7 @@ function showScope(view: ScopeView): Scope {
     threshold_percent: view.threshold,
     threshold_reached_at: isoOrNull(view.threshold_at),
     enforce: view.enforce === 1,
+    retain: view.retain,
     is_active: closed_at === null,
     checkpoint:
       checkpoint_at === null
@@ -235,6 +236,7 @@ export async function create(call: Call, input: In<'scopes.create'>): Promise<Sc
         tokens_used: 0,
         threshold: input.threshold_percent ?? DEFAULT_THRESHOLD_PERCENT,
         enforce: Number(input.enforce ?? false),
+        retain: input.retain ?? null,
         metadata,
         restored_from: null,
         sent_hash,
@@ -294,6 +296,7 @@ export async function update(call: Call, input: In<'scopes.update'>): Promise<Sc
         token_budget: fields.token_budget ?? row.token_budget,
         threshold: fields.threshold_percent ?? row.threshold,
         enforce: fields.enforce === undefined ? row.enforce : Number(fields.enforce),
+        retain: fields.retain === undefined ? row.retain : fields.retain,
         metadata: fields.metadata === undefined ? row.metadata : metadataText(fields.metadata),
       };
       const changed = (Object.keys(after) as (keyof ScopeRow)[]).some((key) => after[key] !== row[key]);

@@ -17,6 +17,7 @@ import {
 } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import type { ContainerReach } from '../../engine/sql.js';
+import type { Retain } from '../../identity/contract.js';
 import { scopesReadable } from '../access/reach.js';
 import { selectIds } from '../rows.js';
 
@@ -41,6 +42,8 @@ export interface ScopeRow extends ScopeState {
   readonly name: string;
   readonly purpose: string | null;
   readonly restored_from: string | null;
+  /** What closing leaves; null: as the settings of the tenant say. */
+  readonly retain: Retain | null;
   readonly metadata: string | null;
   readonly sent_hash: string | null;
   readonly created_at: number;
@@ -60,6 +63,7 @@ const scopesTable = tenantTable('scopes', {
     'name',
     'purpose',
     'restored_from',
+    'retain',
     'sent_hash',
   ],
   bigint: [
@@ -208,7 +212,7 @@ export const countScopes = (filter: ScopeFilter): Sql =>
 export const updateScope = (tx: Tx, row: ScopeRow): Promise<void> =>
   tx.send(
     sql`UPDATE scopes SET name = ${row.name}, purpose = ${row.purpose}, token_budget = ${row.token_budget},
-          threshold = ${row.threshold}, threshold_at = ${row.threshold_at}, enforce = ${row.enforce},
+          threshold = ${row.threshold}, threshold_at = ${row.threshold_at}, enforce = ${row.enforce}, retain = ${row.retain},
           metadata = ${row.metadata}, updated_at = ${row.updated_at}
         WHERE tenant_id = ${TENANT} AND scope_id = ${row.scope_id}`,
   );

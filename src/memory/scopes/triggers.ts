@@ -1,6 +1,6 @@
 /** Triggers of policies: on turns, artifacts and closing scopes. Higher modules fill them in. */
 import type { Query, Sql } from '../../driver/index.js';
-import type { Call, Work } from '../../engine/index.js';
+import type { AssumedRevision, Call, Work } from '../../engine/index.js';
 import { SlotRegistry } from '../../engine/sql.js';
 import type { PolicyOutput } from './model.js';
 import type { ScopeRow } from './store.js';
@@ -37,8 +37,8 @@ interface Triggers {
     closing: ClosingScopes,
     check?: (query: Query) => Promise<void>,
   ): Promise<readonly PolicyOutput[]>;
-  /** In the transaction that closes locked scopes: queues the remaining work. */
-  onClose(work: Work, scopes: readonly ScopeRow[]): Promise<void>;
+  /** In the transaction that closes locked scopes: queues the remaining work. Returns the settings that it rests on. */
+  onClose(work: Work, scopes: readonly ScopeRow[]): Promise<AssumedRevision | undefined>;
 }
 
 export const triggers = new SlotRegistry<'policies', Triggers>('triggers of memory changes', ['policies']);

@@ -1,22 +1,23 @@
 /** Finishes the jobs of scopes before they close, with the offline fallback where a provider takes too long. */
 import type { Query } from '../../driver/index.js';
 import { type Call, systemCall, writeGuarded } from '../../engine/index.js';
+import type { Retain } from '../../identity/contract.js';
 import { waitFor } from '../../identity/index.js';
 import type { PolicyOutput } from '../../memory/contract.js';
 import { refuseFormerOwner } from '../../memory/index.js';
 import { type ClosingScopes, findOpenScopes, lockOpenScopes, lockScopesOf } from '../../memory/sql.js';
-import { anyPolicy } from '../policies/store.js';
+import { closingRules } from '../policies/store.js';
 import { jobQueue } from './queue.js';
 import { jobKey, runJob } from './service.js';
 import { findJob, openJobs, resultOf } from './store.js';
 import { PROVIDER_SHARE } from './times.js';
-import { fireOnClose } from './triggers.js';
+import { fireOnClose, leavesDigest } from './triggers.js';
 
 /** May refuse the closing before any job runs. */
 type Check = (query: Query) => Promise<void>;
 
-/** Fires the policies of closing scopes and returns the jobs of these scopes that have not ended. */
-function jobsToDo(call: Call, closing: ClosingScopes, check: Check): Promise<string[]> {
+/** Fires the policies and digests of closing scopes and returns the jobs of these scopes that have not ended. */
+function jobsToDo(call: Call, closing: ClosingScopes, retain: Retain, check: Check): Promise<string[]> {
   return writeGuarded(call, async (tx) => {
     const scopes =
       'scope_ids' in closing
@@ -25,7 +26,7 @@ function jobsToDo(call: Call, closing: ClosingScopes, check: Check): Promise<str
     for (const trajectory_id of new Set(scopes.map((scope) => scope.trajectory_id)))
       await refuseFormerOwner(call, tx, trajectory_id);
     await check(tx);
-    await fireOnClose({ call, tx, now: call.driver.now() }, scopes);
+    await fireOnClose({ call, tx, now: call.driver.now() }, scopes, retain);
     const scope_ids = scopes.map(({ scope_id }) => scope_id);
     return openJobs(tx, scope_ids);
   });
@@ -71,9 +72,13 @@ export async function workBeforeClosing(
 ): Promise<PolicyOutput[]> {
   const query = call.driver.at(call.tenant);
   const made: PolicyOutput[] = [];
-  const ids = (await findOpenScopes(query, closing)).map(({ scope_id }) => scope_id);
-  if (ids.length === 0) return made;
-  if (!(await anyPolicy(query)) && (await openJobs(query, ids)).length === 0) return made;
+  const scopes = await findOpenScopes(query, closing);
+  if (scopes.length === 0) return made;
+  // Read for each request: a setting applies to every close after its acknowledgement.
+  const { policies, retain } = await closingRules(query);
+  const ids = scopes.map(({ scope_id }) => scope_id);
+  const digests = scopes.some((scope) => leavesDigest(scope, retain));
+  if (!policies && !digests && (await openJobs(query, ids)).length === 0) return made;
   // Policies run as the system, not as the caller that closes the scope.
   const own = systemCall(call, call.tenant);
   const { max_closing_ms } = call.limits;
@@ -81,7 +86,7 @@ export async function workBeforeClosing(
   const end = begin + max_closing_ms;
   const providers_until = begin + max_closing_ms * PROVIDER_SHARE;
   for (;;) {
-    const job_ids = await jobsToDo(call, closing, check);
+    const job_ids = await jobsToDo(call, closing, retain, check);
     if (job_ids.length === 0) return made;
     const done = await Promise.all(job_ids.map((job_id) => doJob(own, job_id, { providers_until, end })));
     made.push(...done.flat());

@@ -98,7 +98,7 @@ const jobCost = z.object({
 export const job = z
   .object({
     job_id: z.string(),
-    policy_id: z.string().nullable().describe('Null for a manual request'),
+    policy_id: z.string().nullable().describe('Null for a manual request and for a digest'),
     action: policyAction,
     trigger: z.string(),
     trajectory_id: z.string().nullable(),

@@ -18,6 +18,8 @@ export interface JobSettings {
   readonly create_edges: boolean;
   /** Where principles look for summaries: `tenant`, `trajectory:<id>` or `scope:<id>`. */
   readonly within: string;
+  /** Made because the scope retains a digest, not by a policy. */
+  readonly digest?: boolean;
 }
 
 /** The result of a job: ids and numbers, never content. */

@@ -2,20 +2,48 @@
  * Fires policies: in the transaction of a change, inserts one job per crossing, and does nothing else. A tenant without
  * policies pays one lookup in an empty index.
  */
-import { putLease, type Work } from '../../engine/index.js';
+import { type AssumedRevision, putLease, type Work } from '../../engine/index.js';
 import { scopeHolder } from '../../engine/sql.js';
+import type { Retain } from '../../identity/contract.js';
+import { assumedSettings } from '../../identity/index.js';
 import { newId } from '../../kernel/contract.js';
 import { findScope, type ScopeRow, type ScopeUsage, type TriggerSource } from '../../memory/sql.js';
 import { applying, artifactCrossing, crossing, type FiringPolicy } from '../policies/rules.js';
 import { attachedTo, policiesFor } from '../policies/store.js';
 import { lengthsOf } from '../summaries/sources-store.js';
-import type { PolicyAction } from './model.js';
+import { DEFAULT_MAX_TOKENS, type PolicyAction } from './model.js';
 import { jobQueue } from './queue.js';
 import { countArtifact, insertJob, type JobRow, type JobSettings, type NewJob, pinJobs } from './store.js';
 import { takenOverAt } from './times.js';
 
+/** A policy that fires; `policy_id` is null for a digest. */
+type Cause = Omit<FiringPolicy, 'policy_id'> & { readonly policy_id: string | null };
+
+/** Stands for a policy in the cause of a job. */
+const DIGEST_CAUSE = 'digest';
+
+/** Turns per digest, and its tokens. */
+const DIGEST_TURNS = 1000;
+const DIGEST_TOKENS = DEFAULT_MAX_TOKENS;
+
+/** The summary of a scope that no policy summarizes when it closes. */
+const DIGEST: Cause = {
+  policy_id: null,
+  attached: attachedTo.tenant,
+  trigger_type: 'ScopeClose',
+  threshold: 0,
+  source_level: 'L0',
+  target_level: 'L1',
+  max_sources: DIGEST_TURNS,
+  max_tokens: DIGEST_TOKENS,
+  create_edges: 1,
+  actions: ['summarize'],
+  enabled: 1,
+  updated_at: 0,
+};
+
 interface Firing {
-  readonly policy: FiringPolicy;
+  readonly policy: Cause;
   readonly action: PolicyAction;
   readonly place: TriggerSource;
   /** Subject and crossing; with policy and action they are the cause, which has one job. */
@@ -34,13 +62,21 @@ async function fire(work: Work, firing: Firing): Promise<string | undefined> {
   const { source_level, target_level, max_sources, max_tokens, attached: within } = policy;
   const job: NewJob = {
     job_id: newId(),
-    cause: causeOf(policy.policy_id, action, subject, firing.crossing),
+    cause: causeOf(policy.policy_id ?? DIGEST_CAUSE, action, subject, firing.crossing),
     policy_id: policy.policy_id,
     action,
     trigger_type: policy.trigger_type,
     trajectory_id: place.trajectory_id,
     scope_id: place.scope_id,
-    settings: { source_level, target_level, max_sources, max_tokens, create_edges: policy.create_edges === 1, within },
+    settings: {
+      source_level,
+      target_level,
+      max_sources,
+      max_tokens,
+      create_edges: policy.create_edges === 1,
+      within,
+      ...(policy.policy_id === null ? { digest: true } : {}),
+    },
     state: 'waiting',
     attempts: 0,
     pins: pinned_until === null || place.scope_id === null ? null : scopeHolder(place.scope_id),
@@ -103,13 +139,30 @@ export async function fireOnArtifact(
 const coveredTurns = (scope: ScopeRow, action: PolicyAction): number =>
   action === 'extract' ? scope.extracted_turns : scope.summarized_turns;
 
-/** Fires policies of open scopes that close, which are locked; returns the ids of new jobs. */
-export async function fireOnClose(work: Work, scopes: readonly ScopeRow[], pinned_until?: number): Promise<string[]> {
-  const { tx } = work;
-  const lengths = await lengthsOf(tx, scopes);
+/** Whether a closing scope leaves a digest: as it says itself, else as the tenant does. */
+export const leavesDigest = (scope: Pick<ScopeRow, 'retain'>, retain: Retain): boolean =>
+  (scope.retain ?? retain) === 'digest';
+
+const summarizesTurns = ({ source_level, actions }: FiringPolicy): boolean =>
+  source_level === 'L0' && actions.includes('summarize');
+
+/** The policies of a closing scope, and its digest if none of them summarizes its turns. */
+async function causesOf({ tx }: Work, scope: ScopeRow, retain: Retain): Promise<readonly Cause[]> {
+  const policies = applying(await policiesFor(tx, scope, ['ScopeClose']));
+  return leavesDigest(scope, retain) && !policies.some(summarizesTurns) ? [...policies, DIGEST] : policies;
+}
+
+/** Fires policies and digests of open scopes that close, which are locked; returns the ids of new jobs. */
+export async function fireOnClose(
+  work: Work,
+  scopes: readonly ScopeRow[],
+  retain: Retain,
+  pinned_until?: number,
+): Promise<string[]> {
+  const lengths = await lengthsOf(work.tx, scopes);
   const fired: string[] = [];
   for (const scope of scopes)
-    for (const policy of applying(await policiesFor(tx, scope, ['ScopeClose'])))
+    for (const policy of await causesOf(work, scope, retain))
       for (const action of policy.actions) {
         const covered = coveredTurns(scope, action);
         const fromSummaries = policy.source_level === 'L1';
@@ -124,15 +177,17 @@ export async function fireOnClose(work: Work, scopes: readonly ScopeRow[], pinne
 }
 
 /**
- * Fires policies of scopes that end within another change, before which no job can run: their turns, no longer readable,
- * stay pinned for the jobs until a deadline.
+ * Fires policies and digests of scopes that end within another change, before which no job can run: their turns, no longer
+ * readable, stay pinned for the jobs until a deadline. Returns the settings that this rests on.
  */
-export async function fireAtEnd(work: Work, scopes: readonly ScopeRow[]): Promise<void> {
+export async function fireAtEnd(work: Work, scopes: readonly ScopeRow[]): Promise<AssumedRevision | undefined> {
   const { call, tx, now } = work;
   const until = now + call.limits.max_closing_ms;
   const scope_ids = scopes.map(({ scope_id }) => scope_id);
   await pinJobs(tx, scope_ids, { now, taken_over_at: takenOverAt(call.limits, until), until });
-  await fireOnClose(work, scopes, until);
+  const { settings, assumes } = await assumedSettings(work);
+  await fireOnClose(work, scopes, settings.retain, until);
+  return assumes;
 }
 
 /** After a job of an ended scope: inserts the next one for the remaining turns, with the same deadline. */
@@ -145,6 +200,6 @@ export async function fireNext(work: Work, job: JobRow): Promise<void> {
   const covered = coveredTurns(scope, action);
   if (covered >= (await lengthsOf(work.tx, [scope])).get(scope_id)!) return;
   // A job that made no progress has the same cause, so it is not inserted again.
-  const cause = causeOf(policy_id!, action, scope_id, `close:${covered}`);
+  const cause = causeOf(policy_id ?? DIGEST_CAUSE, action, scope_id, `close:${covered}`);
   await begin(work, { ...job, job_id: newId(), cause, settings, state: 'waiting', attempts: 0, created_at: work.now });
 }

@@ -11,6 +11,8 @@ import {
   type Tx,
 } from '../../driver/index.js';
 import { type Reach, within } from '../../engine/sql.js';
+import type { Retain } from '../../identity/contract.js';
+import { SETTINGS_OF_TENANT, settingsOf } from '../../identity/index.js';
 import { toIso } from '../../kernel/index.js';
 import type { TriggerSource } from '../../memory/sql.js';
 import type { PolicyAction, SummarizationPolicy, Trigger, TriggerType } from '../jobs/model.js';
@@ -150,11 +152,14 @@ export const countPolicies = (filter: PolicyFilter): Sql =>
 export const WATCHED: Sql = sql`CASE WHEN EXISTS (SELECT 1 FROM summarization_policies p
   WHERE p.tenant_id = s.tenant_id AND p.deleted_at IS NULL) THEN 1 ELSE 0 END`;
 
-export async function anyPolicy(query: Query): Promise<boolean> {
-  const row = await query.get(
-    sql`SELECT p.policy_id FROM summarization_policies p WHERE p.tenant_id = ${TENANT} AND p.deleted_at IS NULL LIMIT 1`,
+/** Whether the tenant has any policy, and what its settings say about closing scopes: one statement for both. */
+export async function closingRules(query: Query): Promise<{ readonly policies: boolean; readonly retain: Retain }> {
+  const row = await query.get<{ policies: number; settings: string | null }>(
+    sql`SELECT CASE WHEN EXISTS (SELECT 1 FROM summarization_policies p
+          WHERE p.tenant_id = ${TENANT} AND p.deleted_at IS NULL) THEN 1 ELSE 0 END AS policies,
+          ${SETTINGS_OF_TENANT} AS settings`,
   );
-  return row !== undefined;
+  return { policies: row!.policies === 1, retain: settingsOf(row!.settings).retain };
 }
 
 /** Without statistics SQLite would scan all policies of the tenant. */

@@ -86,7 +86,8 @@ async function writeSummary(
   { trajectory, scope_id }: { readonly trajectory: TrajectoryRow; readonly scope_id: string | null },
 ): Promise<Outcome> {
   const { agent_id, name, summary_of, summary, prepared, refs } = draft;
-  const metadata = { summary_of, ...howMade(task, summary) };
+  const { digest = false } = task.settings;
+  const metadata = { summary_of, ...(digest ? { digest } : {}), ...howMade(task, summary) };
   const { trajectory_id } = trajectory;
   const artifact = await createByDefault(work, artifactNoun, {
     agent_id,
@@ -104,7 +105,7 @@ async function writeSummary(
   return {
     ...nothingMade(summary.fallback_reason ?? null, summary.cost),
     sources: refs,
-    made: [{ kind: 'summary', id: artifact.artifact_id }],
+    made: [{ kind: digest ? 'digest' : 'summary', id: artifact.artifact_id }],
     artifacts: [artifact],
   };
 }

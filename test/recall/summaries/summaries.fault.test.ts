@@ -184,6 +184,17 @@ for (const kind of kinds) {
       expect(summary!.metadata.fallback_reason).toContain('no answer within');
     });
 
+    it('SUM-43 whatever hangs, a scope closes by its deadline with a digest of the offline way', async () => {
+      const deaf: Summarizer = { name: 'deaf', summarize: () => new Promise(() => undefined) };
+      const cairn = await open({ summarizer: deaf, limits: { max_closing_ms: CLOSING_MS } });
+      const { scope_id } = await someScope(cairn, { retain: 'digest' });
+      await talk(cairn, scope_id, 3);
+      const { made, is_active } = await within(20_000, cairn.scopes.close({ scope_id }), 'the scope to close');
+      expect({ is_active, kinds: made.map((one) => one.kind) }).toEqual({ is_active: false, kinds: ['digest'] });
+      const [digest] = await summariesOf(cairn, scope_id);
+      expect(digest!.metadata).toMatchObject({ digest: true, fallback_reason: expect.stringContaining('no answer') });
+    });
+
     it('SUM-39 keeps nothing of what a summariser says when it fails', async () => {
       const chatty: Summarizer = {
         name: 'chatty',

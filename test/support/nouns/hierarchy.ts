@@ -66,6 +66,7 @@ export async function addScope(
       threshold_at: null,
       enforce: 0,
       restored_from: null,
+      retain: null,
       metadata: '{"a":1}',
       sent_hash: 'x',
       ...times,
