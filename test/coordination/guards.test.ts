@@ -53,7 +53,14 @@ const named = ({ agent_id }: AgentTurn) => ({
 });
 
 /** What no agent may do, and examples that name another agent inside: 403 before any transaction. */
-const FORBIDDEN_TO_AGENTS = ['keys.create', 'keys.list', 'keys.revoke', 'executions.import', 'checkpoints.import'];
+const FORBIDDEN_TO_AGENTS = [
+  'keys.create',
+  'keys.list',
+  'keys.revoke',
+  'settings.update',
+  'executions.import',
+  'checkpoints.import',
+];
 
 async function attempt(cairn: Api, operation: NamedOperation, input: unknown, options: CallOptions) {
   const method = (cairn as unknown as ApiByName)[operation.group]![operation.verb] as AnyMethod;

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
-import { freshDatabase, targetNames } from '../support/targets.js';
+import { sql, TENANT } from '#cairn/driver/index.js';
+import { settingsChecks } from '#cairn/identity/index.js';
+import { freshDatabase, refusalOf, targetNames } from '../support/targets.js';
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   describe.skipIf(!targetNames().includes(kind))(`settings of two processes on ${kind}`, () => {
@@ -79,6 +81,13 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       }
       const { total } = await one.manifests.list({ trajectory_id });
       expect(total).toBe(9);
+      // Nor is a context refused because of a budget that was raised.
+      await one.settings.update({ context_token_budget: 5 });
+      const asked = { trajectory_id, instructions: 'Answer every question in one short sentence.' };
+      for (const api of [one, other])
+        expect(await refusalOf(api.context.assemble(asked))).toMatchObject({ code: 'CONTEXT_BUDGET_TOO_SMALL' });
+      await one.settings.update({ context_token_budget: 500 });
+      expect((await other.context.assemble(asked)).token_budget).toBe(500);
     });
 
     it('SET-6 what one process says to retain counts for the next scope that the other closes', async () => {
@@ -96,6 +105,25 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect(await closed(other)).toEqual(left);
         expect(await closed(one)).toEqual(left);
       }
+    });
+
+    it('SET-6 a head row with another revision is reported, and writes still succeed', async () => {
+      const [one, other] = await both('altered');
+      const note = { note_type: 'Fact', title: 't', content: 'c' };
+      await one.settings.update({ note_ttls: { '*': 'LongTerm' } });
+      const { driver } = stores[0]!;
+      const found = async () => {
+        const rows = await Promise.all(settingsChecks.map(({ broken }) => driver.examine('altered', broken())));
+        return rows.flat();
+      };
+      expect(await found()).toEqual([]);
+      await driver.write('altered', (tx) =>
+        tx.run(sql`UPDATE tenants SET settings_revision = 'x' WHERE tenant_id = ${TENANT}`),
+      );
+      expect(await found()).toHaveLength(1);
+      for (const api of [one, other, one, other]) expect((await api.notes.create(note)).ttl).toBe('LongTerm');
+      await one.settings.update({ note_ttls: null });
+      expect(await found()).toEqual([]);
     });
 
     it('SET-6 settings and notes written at the same time have the one order or the other', async () => {

@@ -25,6 +25,7 @@ onEveryTarget('scopes', (test) => {
       token_budget: 1234,
       threshold_percent: 55,
       enforce: true,
+      retain: 'digest' as const,
       agent_id: 'ann',
       metadata: { a: [1, { b: null }] },
     };

@@ -16,11 +16,12 @@ const ttls = z
   .record(text(100, 1), ttl)
   .refine((map) => Object.keys(map).length <= MAX_TTLS, `must have at most ${MAX_TTLS} types`);
 
+const ttlsBy = (type: string): string =>
+  `Lifetimes of new entities by ${type}, with * for all others; default: Persistent`;
+
 const members = {
-  artifact_ttls: ttls.describe(
-    'Lifetime of new artifacts by artifact_type, with * for all others; default: Persistent',
-  ),
-  note_ttls: ttls.describe('Lifetime of new notes by note_type, with * for all others; default: Persistent'),
+  artifact_ttls: ttls.describe(ttlsBy('artifact_type')),
+  note_ttls: ttls.describe(ttlsBy('note_type')),
   retain,
   context_token_budget: contextTokens.describe('token_budget of assembled contexts'),
   context_sections: contextSections.describe('sections of assembled contexts'),
@@ -45,8 +46,8 @@ export const settings = z
 export type Settings = z.output<typeof settings>;
 
 export const settingsPatch = z.strictObject({
-  artifact_ttls: members.artifact_ttls.nullish(),
-  note_ttls: members.note_ttls.nullish(),
+  artifact_ttls: ttls.nullish().describe(ttlsBy('artifact_type')),
+  note_ttls: ttls.nullish().describe(ttlsBy('note_type')),
   retain: retain
     .nullish()
     .describe(`What a closing scope leaves if it does not say so itself; default: ${DEFAULT_SETTINGS.retain}`),

@@ -27,7 +27,7 @@ export const contextInput = z.strictObject({
     .describe('The task that the context is for; default: the trajectory of the scope, else the one called memory'),
   scope_id: uuid.optional().describe('The scope whose turns are shown; default: all open scopes of the trajectory'),
   agent_turn_id: anyId.optional().describe('The agent_turn that it is made for; default: that of the guard'),
-  token_budget: contextTokens.optional().describe('Default: context_token_budget of the settings, which is 8,000'),
+  token_budget: contextTokens.optional().describe('Default: context_token_budget of the settings, else 8,000'),
   format: contextFormat.optional().describe('Default: messages'),
   user_input: text(500_000, 1).optional().describe('The current user message: always included, at the end'),
   instructions: text(500_000, 1).optional().describe('System instructions: always included, at the beginning'),

@@ -208,13 +208,20 @@ export async function assemble(call: Call, input: In<'context.assemble'>): Promi
   const kept = await storedReplay(call, input);
   if (kept !== undefined) return assembledAgain(call, call.driver.at(call.tenant), kept as string);
   for (;;) {
+    const assumed = await settingsFor(call, input);
     try {
-      return await assembleWith(call, input, await settingsFor(call, input));
+      return await assembleWith(call, input, assumed);
     } catch (error) {
-      if (!(error instanceof SettingsChanged)) throw error;
+      if (error instanceof SettingsChanged) continue;
+      // A cached budget may be out of date, and a refusal reaches no commit that would notice: it is read anew.
+      if (assumed.assumes === undefined || !isTooSmall(error)) throw error;
+      assumed.assumes.drop();
     }
   }
 }
+
+const isTooSmall = (error: unknown): boolean =>
+  error instanceof CairnError && error.code === 'CONTEXT_BUDGET_TOO_SMALL';
 
 /** A request that gives all that settings could supply depends on none. */
 const settingsFor = async (call: Call, input: In<'context.assemble'>): Promise<AssumedSettings> => {

@@ -1,6 +1,7 @@
 /** What a closing scope leaves if no policy summarizes it. */
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
+import { someHandoff, someTeam } from '../../support/nouns/handoffs.js';
 import { tenantOf } from '../../support/nouns/hierarchy.js';
 import { newTrajectory } from '../../support/nouns/memory.js';
 import { say } from '../../support/nouns/scopes.js';
@@ -48,6 +49,20 @@ onEveryTarget(
       await say(cairn, own.scope_id, 'hello');
       await cairn.scopes.checkpoint({ scope_id: own.scope_id });
       expect((await cairn.scopes.restore({ scope_id: own.scope_id })).retain).toBe('nothing');
+    });
+
+    it('CLOSE-10 a scope that a handoff moves retains what it did, and leaves its digest when it closes', async () => {
+      const team = await someTeam(test());
+      const { cairn } = team;
+      const { trajectory_id } = await cairn.trajectories.create({ name: 'task', agent_id: 'ann' });
+      const scope_id = await scopeOf(cairn, trajectory_id, { retain: 'digest' });
+      await talk(cairn, scope_id, 2);
+      const { handoff_id } = await someHandoff(team, { trajectory_id, scope_id });
+      const { new_scope_id } = await cairn.handoffs.accept({ handoff_id });
+      expect(await summariesOf(cairn, scope_id)).toEqual([]);
+      expect((await cairn.scopes.get({ scope_id: new_scope_id! })).retain).toBe('digest');
+      const { made } = await cairn.scopes.close({ scope_id: new_scope_id! });
+      expect(made.map(({ kind }) => kind)).toEqual(['digest']);
     });
 
     it('SUM-43 a scope that retains a digest leaves one, and the answer names it', async () => {
