@@ -4,7 +4,13 @@ import type { CallOptions } from '../api/index.js';
 import { anySignal, CairnError, invalid } from '../kernel/index.js';
 import { knownError, refusal } from './refusal.js';
 import { readEvents } from './sse.js';
-import { FellBehind, readMessages, type StreamEvent, type StreamSocketConstructor, UpgradeFailed } from './websocket.js';
+import {
+  FellBehind,
+  readMessages,
+  type StreamEvent,
+  type StreamSocketConstructor,
+  UpgradeFailed,
+} from './websocket.js';
 
 export type Transport = 'auto' | 'websocket' | 'sse';
 
