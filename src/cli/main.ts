@@ -16,6 +16,7 @@ import {
   environmentHelp,
   modelSettings,
   numberOption,
+  originsOption,
   type Settings,
   wholeNumber,
   withStore,
@@ -74,6 +75,7 @@ Examples:
         1_000_000,
       ),
     )
+    .addOption(originsOption())
     .addOption(numberOption('pool-size', 'maximum number of PostgreSQL connections', 10, 2, 1000))
     .addHelpText(
       'after',
@@ -185,6 +187,7 @@ interface ServeFlags extends Settings {
   readonly maxCardBytes: number;
   readonly poolSize: number;
   readonly wrongKeysPerMinute: number;
+  readonly allowedOrigins?: readonly string[];
 }
 
 async function runServer(flags: ServeFlags): Promise<void> {
@@ -198,6 +201,7 @@ async function runServer(flags: ServeFlags): Promise<void> {
     limits: { max_card_bytes: flags.maxCardBytes },
     pool_size: flags.poolSize,
     wrong_keys_per_minute: flags.wrongKeysPerMinute,
+    ...(flags.allowedOrigins ? { allowed_origins: flags.allowedOrigins } : {}),
     ...modelSettings(),
     ...(await embedderOf()),
   });

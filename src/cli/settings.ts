@@ -49,6 +49,19 @@ export const databaseOption = () =>
     .argParser((text) => text.replace(/^~(?=\/)/, homedir()))
     .default('./cairn.db');
 
+export const originsOption = () =>
+  new Option(
+    '--allowed-origins <list>',
+    'origins of web pages that may open a WebSocket, such as https://app.example, separated by commas; local pages and those of the same host always may',
+  )
+    .env('CAIRN_ALLOWED_ORIGINS')
+    .argParser((text) => text.split(',').map((one) => originIn(one.trim())));
+
+function originIn(text: string): string {
+  if (URL.canParse(text) && new URL(text).origin === text) return text;
+  throw new InvalidArgumentError(`"${text}" must be an origin such as https://app.example.`);
+}
+
 /** The flags of a command that opens a store or connects to a server. */
 export function withStore(command: Command): Command {
   return command

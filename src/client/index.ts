@@ -2,13 +2,16 @@
 import { z } from 'zod';
 import { allOperations, CALL_HEADERS, type NamedOperation, type Shorthands, shorthandsOn } from '../api/contract.js';
 import type { Api, CallOptions } from '../api/index.js';
-import { type Frame, inputLocation, namesProject, pathParameters } from '../engine/contract.js';
+import { inputLocation, namesProject, pathParameters } from '../engine/contract.js';
 import { jsonFault } from '../kernel/contract.js';
-import { anySignal, CairnError, invalid, isErrorCode } from '../kernel/index.js';
-import { readEvents, type ServerEvent } from './sse.js';
+import { CairnError, invalid } from '../kernel/index.js';
+import { refusal } from './refusal.js';
+import { Streams, type Transport } from './streams.js';
+import type { StreamSocketConstructor } from './websocket.js';
 
 export { CairnError, type ErrorCode } from '../kernel/index.js';
 export type * from '../types.js';
+export type { StreamSocket, StreamSocketConstructor } from './websocket.js';
 
 export interface ConnectOptions {
   /** Address of the server, such as http://127.0.0.1:8080. */
@@ -17,8 +20,12 @@ export interface ConnectOptions {
   readonly key?: string | undefined;
   /** Tenant of the key; default: the client asks the server once. */
   readonly tenant?: string | undefined;
-  /** Replacement for the global fetch. */
+  /** Replacement for the global fetch; streams then use it too, unless `WebSocket` is given. */
   readonly fetch?: typeof globalThis.fetch;
+  /** How streams travel. Default: "auto", WebSocket where there is one that works, else server-sent events. */
+  readonly transport?: Transport | undefined;
+  /** Replacement for the global WebSocket, such as that of the package ws on Node 20, which has none. */
+  readonly WebSocket?: StreamSocketConstructor | undefined;
 }
 
 export interface CairnClient extends Api, Shorthands {
@@ -47,6 +54,7 @@ class Connection {
   readonly #fetch: typeof globalThis.fetch;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
+  readonly #streams: Streams;
   #tenant: Promise<string> | undefined;
 
   constructor(options: ConnectOptions) {
@@ -56,6 +64,14 @@ class Connection {
     this.#base = options.url.replace(/\/+$/, '');
     this.#fetch = options.fetch ?? globalThis.fetch;
     if (options.tenant !== undefined) this.#tenant = Promise.resolve(options.tenant);
+    const wire = {
+      base: this.#base,
+      closing: this.#closing.signal,
+      path: async (operation: NamedOperation, input: object) => (await this.#target(operation, input)).path,
+      open: (operation: NamedOperation, input: object, call: CallOptions) =>
+        this.#send(operation, input, call, { accept: 'text/event-stream' }),
+    };
+    this.#streams = new Streams(wire, options);
   }
 
   async call(operation: NamedOperation, input: object, options: CallOptions): Promise<unknown> {
@@ -144,30 +160,8 @@ class Connection {
     return this.#tenant;
   }
 
-  /** Follows a stream across broken connections: resumes after the last event, so that none is lost or repeated. */
-  async *follow(operation: NamedOperation, input: object, options: CallOptions): AsyncGenerator<unknown, void> {
-    const signal = options.signal ? anySignal([options.signal, this.#closing.signal]) : this.#closing.signal;
-    let last: string | undefined;
-    for (let failures = 0; !signal.aborted; ) {
-      try {
-        const { after, ...rest } = input as { after?: string };
-        const resumed = { ...rest, ...((last ?? after) === undefined ? {} : { after: last ?? after }) };
-        const response = await this.#send(operation, resumed, { ...options, signal }, { accept: 'text/event-stream' });
-        if (!response.ok || !response.body) throw refusal(response.status, await response.text());
-        for await (const event of readEvents(response.body)) {
-          failures = 0;
-          if (event.event === 'error') throw refusal(503, event.data);
-          last = event.id ?? last;
-          yield operation.frames!.toItem(event.id!, frameOf(event));
-          if (signal.aborted) return;
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        const refused = error instanceof CairnError && error.status < 500;
-        if (refused || ++failures > 10) throw error;
-      }
-      await pause(Math.min(5000, 100 * 2 ** failures), signal);
-    }
+  follow(operation: NamedOperation, input: object, options: CallOptions): AsyncGenerator<unknown, void> {
+    return this.#streams.follow(operation, input, options);
   }
 
   async close(): Promise<void> {
@@ -190,30 +184,4 @@ function toBody(operation: NamedOperation, members: Record<string, unknown>): st
 function asText({ input }: NamedOperation, name: string, value: Uint8Array): unknown {
   const read = input.shape[name] === undefined ? undefined : z.safeParse(input.shape[name], value);
   return typeof read?.data === 'string' ? read.data : value;
-}
-
-const frameOf = ({ event, data }: ServerEvent): Frame | null =>
-  event === 'heartbeat' ? null : { event, data: JSON.parse(data) as unknown };
-
-function refusal(status: number, text: string): CairnError {
-  try {
-    const { code, message, details } = JSON.parse(text);
-    // `closed` holds for that server only: another one may take its place.
-    if (isErrorCode(code)) return new CairnError(code, message, code === 'SHUTTING_DOWN' ? undefined : details);
-  } catch {
-    // Not an answer of a Cairn server.
-  }
-  return new CairnError('SERVER_UNREACHABLE', `not an answer of a Cairn server: ${status} ${text.slice(0, 200)}`);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

@@ -26,7 +26,7 @@ export { CHUNK, formatBytes, inChunks, nextLimit, packetBytes, sizeOf } from './
 export { addOverlap, headsAfter, newestHead, resetHead } from './reads/clock.js';
 export { listPage, type Page, type PageInput, timesOf } from './reads/pages.js';
 export { StreamHub } from './reads/stream-hub.js';
-export { followStream, MAX_SCANNED_EVENTS } from './reads/stream-tail.js';
+export { followStream, HEARTBEAT_MS, MAX_SCANNED_EVENTS } from './reads/stream-tail.js';
 export { engineSchema } from './schema.js';
 export * from './writes/batch.js';
 export { appendEvent, type Change, change, event, storedReplay, writeGuarded } from './writes/change.js';

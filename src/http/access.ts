@@ -17,7 +17,8 @@ export const OPEN_CALLER: Caller = { tenant_id: 'default', agent_id: null, role:
 
 const unauthorized = (message: string): CairnError => new CairnError('UNAUTHORIZED', message);
 
-function keyOf(request: FastifyRequest): string | undefined {
+/** The key in the headers of a request. */
+export function keyOf(request: FastifyRequest): string | undefined {
   const bearer = /^Bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '')?.[1];
   if (request.headers.authorization !== undefined && bearer === undefined)
     throw unauthorized('the Authorization header must be "Bearer <key>"');
@@ -28,9 +29,13 @@ function keyOf(request: FastifyRequest): string | undefined {
   return bearer ?? other;
 }
 
-/** The caller of a request. `wrong` records a wrong key and may delay its sender. */
-export async function callerOf(host: Host, request: FastifyRequest, wrong?: WrongKeys): Promise<Caller> {
-  const key = keyOf(request);
+/** The caller with this key. `wrong` records a wrong key and may delay its sender. */
+export async function callerOf(
+  host: Host,
+  request: FastifyRequest,
+  key: string | undefined,
+  wrong?: WrongKeys,
+): Promise<Caller> {
   if (key !== undefined) {
     const caller = await host.authenticate(key);
     if (caller) return caller;
@@ -53,6 +58,27 @@ export function refuseForeignSites(request: FastifyRequest): void {
     throw refused(`the Origin "${origin}" is not local: without keys only local pages are served`);
   if (site === 'cross-site')
     throw refused('the request comes from a page of another site: without keys only local pages are served');
+}
+
+/**
+ * Browsers let any page open a WebSocket to any server, so the server checks the Origin. Keys alone would do, since a page
+ * must hold one; but a page that may not read answers over HTTP shall not read streams either.
+ */
+export function refuseForeignPages({ headers }: FastifyRequest, allowed: readonly string[]): void {
+  const { origin, host } = headers;
+  if (origin === undefined || allowed.includes(origin) || isLocalOrigin(origin) || hostOf(origin) === host) return;
+  throw new CairnError(
+    'HOST_REFUSED',
+    `pages of the Origin "${origin}" may not open a WebSocket: allow it with \`cairn serve --allowed-origins ${origin}\``,
+  );
+}
+
+function hostOf(origin: string): string | undefined {
+  try {
+    return new URL(origin).host;
+  } catch {
+    return undefined;
+  }
 }
 
 function isLocalOrigin(origin: string): boolean {

@@ -21,7 +21,15 @@ interface Serving {
 }
 
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, max_body_bytes, wrong_keys_per_minute, log, ...rest } = options;
+  const {
+    host = DEFAULT_HOST,
+    port = DEFAULT_PORT,
+    max_body_bytes,
+    wrong_keys_per_minute,
+    allowed_origins,
+    log,
+    ...rest
+  } = options;
   const store = await Store.open(rest);
   try {
     const open = !(await store.hasKeys());
@@ -34,6 +42,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       version,
       ...(max_body_bytes === undefined ? {} : { max_body_bytes }),
       ...(wrong_keys_per_minute === undefined ? {} : { wrong_keys_per_minute }),
+      ...(allowed_origins ? { allowed_origins } : {}),
       ...(log ? { log } : {}),
     });
     // Before the first request: loading it blocks the event loop for a sixth of a second.

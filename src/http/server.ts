@@ -1,11 +1,11 @@
 /** The HTTP server: the operations of the table as routes; plus health, metrics and the reference page. */
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { allOperations } from '../api/contract.js';
+import { allOperations, type NamedOperation } from '../api/contract.js';
 import { type AnyMethod, type ApiByName, type Host, openapiSteps } from '../api/index.js';
 import { type Caller, inputLocation } from '../engine/contract.js';
 import { CairnError, clockWarning, invalid, runWithYields, turnShare } from '../kernel/index.js';
-import { callerOf, checkTenant, OPEN_CALLER, optionsOf, refuseForeignSites } from './access.js';
+import { callerOf, checkTenant, keyOf, OPEN_CALLER, optionsOf, refuseForeignSites } from './access.js';
 import { isLarge, parseBody } from './body.js';
 import { watchClock } from './clock-watch.js';
 import { errorHandler, protect, refuseMalformed } from './errors.js';
@@ -14,7 +14,10 @@ import { Metrics } from './metrics.js';
 import { queryReader } from './query.js';
 import { pageAt, referencePage } from './reference.js';
 import { methodsAt, type Route, routesOf } from './routes.js';
-import { sendStream } from './stream.js';
+import { whileValid } from './streams/pump.js';
+import { sendEvents } from './streams/sse.js';
+import { Upgrades } from './streams/upgrades.js';
+import { type Authenticate, type StreamContext, serveWebSocket } from './streams/websocket-route.js';
 import { admitBody, drainBody, holdExpecting, isUnread } from './unread-body.js';
 import { untilGone } from './waits.js';
 import { WrongKeys } from './wrong-keys.js';
@@ -24,6 +27,8 @@ export interface ServerOptions {
   readonly max_body_bytes?: number;
   /** Wrong keys per client and minute that are answered without delay; 0: no limit; default: 10. */
   readonly wrong_keys_per_minute?: number;
+  /** Origins of pages that may open a WebSocket, besides local ones and that of the server. */
+  readonly allowed_origins?: readonly string[];
   readonly log?: (line: string) => void;
 }
 
@@ -55,7 +60,7 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     log,
     stopping: stopping.signal,
   });
-  const authenticate: Authenticate = (request) => callerOf(host, request, wrong);
+  const authenticate: Authenticate = (request, key = keyOf(request)) => callerOf(host, request, key, wrong);
   const app = Fastify({
     logger: false,
     bodyLimit: limit,
@@ -107,10 +112,17 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
     }
   });
   const unused = connectionsWithoutRequest(app);
-  for (const route of routes) {
-    const bodyLimit = route.operation.large ? limit * LARGE : limit;
-    addRoute(app, { host, authenticate, metrics, stopping: stopping.signal }, route, bodyLimit);
-  }
+  const upgrades = new Upgrades(app.server);
+  const context: StreamContext = {
+    host,
+    authenticate,
+    metrics,
+    upgrades,
+    allowed_origins: options.allowed_origins ?? [],
+    stopping: stopping.signal,
+    log,
+  };
+  for (const route of routes) addRoute(app, context, route, route.operation.large ? limit * LARGE : limit);
   const figures = () => ({ ...host.figures(), wrong_keys: wrong.total });
   addPages(app, host, options.version, authenticate, () => metrics.render(figures()));
   let clock: { stop(): void } | undefined;
@@ -127,7 +139,10 @@ export function createServer(host: Host, options: ServerOptions): CairnServer {
       clock?.stop();
       for (const socket of unused) socket.destroy();
       // A client that sent half a body, or does not read its answer, must not keep the server open.
-      const timer = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
+      const timer = setTimeout(() => {
+        app.server.closeAllConnections();
+        upgrades.destroyAll();
+      }, GRACE_MS);
       await app.close().finally(() => clearTimeout(timer));
     },
   };
@@ -139,9 +154,13 @@ const shuttingDown = (): CairnError =>
 /** Connections without a request yet. Clients open them in advance; Node does not count them as idle. */
 function connectionsWithoutRequest(app: FastifyInstance): ReadonlySet<Socket> {
   const unused = new Set<Socket>();
+  function forget(this: Socket): void {
+    unused.delete(this);
+  }
   app.server.on('connection', (socket: Socket) => {
     unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
+    // A socket comes here again when it offered an upgrade that is ignored.
+    socket.off('close', forget).once('close', forget);
   });
   app.server.on('request', ({ socket }: { socket: Socket }) => unused.delete(socket));
   return unused;
@@ -153,40 +172,24 @@ declare module 'fastify' {
   }
 }
 
-type Authenticate = (request: FastifyRequest) => Promise<Caller>;
-
-interface RouteContext {
-  readonly host: Host;
-  readonly authenticate: Authenticate;
-  readonly metrics: Metrics;
-  readonly stopping: AbortSignal;
-}
-
 function addRoute(
   app: FastifyInstance,
-  { host, authenticate, metrics, stopping }: RouteContext,
+  context: StreamContext,
   { method, url, operation }: Route,
   bodyLimit: number,
 ): void {
-  const readQuery = queryReader(operation);
-  const takesQuery = inputLocation(operation.method) === 'query';
-  const inputOf = (request: FastifyRequest): Record<string, unknown> => {
-    const { project_id: _, ...path } = request.params as Record<string, string>;
-    const body = (request.body ?? {}) as Record<string, unknown>;
-    const query = readQuery(request.query as Record<string, unknown>);
-    // A DELETE may have its input in a body as well; the operation refuses any other misplaced input by name.
-    const rest = takesQuery ? { ...query, ...body } : { ...body, ...query };
-    for (const name of Object.keys(path))
-      if (Object.hasOwn(rest, name) && rest[name] !== path[name])
-        throw invalid(`${name} must equal the ${name} in the path, or be left out`);
-    return { ...rest, ...path };
-  };
+  const { host, authenticate, metrics, upgrades, stopping, log } = context;
+  const inputOf = inputReader(operation);
+  const methodFor = (caller: Caller): AnyMethod =>
+    (host.api(caller) as unknown as ApiByName)[operation.group]![operation.verb]!;
   app.route({
     method,
     url,
     bodyLimit,
     // Before the body is read: an unauthenticated body is not worth parsing.
     onRequest: async (request) => {
+      // A browser sees nothing of an answer to a failed upgrade: key and tenant are checked after the handshake.
+      if (operation.stream && upgrades.has(request.raw)) return;
       request.caller = await authenticate(request);
       checkTenant(request.caller, request);
     },
@@ -195,13 +198,15 @@ function addRoute(
       done();
     },
     handler: async (request, reply) => {
-      const api = host.api(request.caller!) as unknown as ApiByName;
-      const run = api[operation.group]![operation.verb]!;
-      const input = inputOf(request);
       if (operation.stream) {
-        const open = (signal: AbortSignal) => whileValid(host, request, follow(run, input, request, signal));
-        return sendStream(reply, operation.frames!, open, stopping);
+        const open = (caller: Caller, key: string | undefined, signal: AbortSignal) =>
+          whileValid(() => callerOf(host, request, key), follow(methodFor(caller), inputOf(request), request, signal));
+        if (upgrades.has(request.raw)) return serveWebSocket(context, operation, { request, reply, open });
+        const opened = (signal: AbortSignal) => open(request.caller!, keyOf(request), signal);
+        return sendEvents(reply, { frames: operation.frames!, open: opened, stopping, log });
       }
+      const run = methodFor(request.caller!);
+      const input = inputOf(request);
       const options = isLarge(request.raw) ? { ...optionsOf(request), owned: true } : optionsOf(request);
       const answer = operation.waits
         ? await untilGone(reply, stopping, (signal) => run(input, { ...options, signal }) as Promise<unknown>)
@@ -214,29 +219,28 @@ function addRoute(
   });
 }
 
+/** Reads the input of an operation from path, query and body. */
+function inputReader(operation: NamedOperation): (request: FastifyRequest) => Record<string, unknown> {
+  const readQuery = queryReader(operation);
+  const takesQuery = inputLocation(operation.method) === 'query';
+  return (request) => {
+    const { project_id: _, ...path } = request.params as Record<string, string>;
+    const body = (request.body ?? {}) as Record<string, unknown>;
+    const query = readQuery(request.query as Record<string, unknown>);
+    // A DELETE may have its input in a body as well; the operation refuses any other misplaced input by name.
+    const rest = takesQuery ? { ...query, ...body } : { ...body, ...query };
+    for (const name of Object.keys(path))
+      if (Object.hasOwn(rest, name) && rest[name] !== path[name])
+        throw invalid(`${name} must equal the ${name} in the path, or be left out`);
+    return { ...rest, ...path };
+  };
+}
+
 function follow(method: AnyMethod, input: Record<string, unknown>, request: FastifyRequest, signal: AbortSignal) {
   // A browser reconnects with the old URL and the newer position in this header.
   const last = request.headers['last-event-id'];
   const resumed = typeof last === 'string' ? { ...input, after: last } : input;
   return method(resumed, { ...optionsOf(request), signal }) as AsyncIterable<unknown>;
-}
-
-const CHECK_KEY_MS = 1000;
-
-/** Passes a stream on while its key is valid: a revoked key ends it. */
-async function* whileValid(
-  host: Host,
-  request: FastifyRequest,
-  items: AsyncIterable<unknown>,
-): AsyncGenerator<unknown, void, undefined> {
-  let checked = performance.now();
-  for await (const item of items) {
-    if (performance.now() - checked > CHECK_KEY_MS) {
-      await callerOf(host, request);
-      checked = performance.now();
-    }
-    yield item;
-  }
 }
 
 function addPages(

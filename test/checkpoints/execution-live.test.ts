@@ -7,7 +7,7 @@ import type { Api } from '#cairn/client/index.js';
 import type { Json } from '#cairn/kernel/contract.js';
 import { databases } from '../support/http.js';
 import { beginRun, call, snapshotOf, thought } from '../support/nouns/executions.js';
-import { freshDatabase, onEveryTarget, refusalOf } from '../support/targets.js';
+import { freshDatabase, onEveryStreamTarget, refusalOf } from '../support/targets.js';
 
 const EXECUTION = { execution_id: 'run' };
 
@@ -52,7 +52,7 @@ class Watcher {
 
 const nothing = { checkpoint: null, snapshot: null, from_checkpoint_id: null, changes: null };
 
-onEveryTarget('live views of executions', (test) => {
+onEveryStreamTarget('live views of executions', (test) => {
   it('EXEC-30 gives the whole state first, then what each checkpoint changed, with what is known of the checkpoint', async () => {
     const cairn = await test().freshTenant();
     const add = await beginRun(cairn, 'run');

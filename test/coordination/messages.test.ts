@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
 import { openPost, payloads } from '../support/nouns/messages.js';
-import { onEveryTarget, refusalOf } from '../support/targets.js';
+import { onEveryStreamTarget, onEveryTarget, refusalOf } from '../support/targets.js';
 
 const HOUR_MS = 3_600_000;
 const forbidden = (rule: string) => ({ code: 'FORBIDDEN', status: 403, details: { rule } });
 
-onEveryTarget('messages', (test) => {
+onEveryStreamTarget('messages', (test) => {
   const inAnHour = () => new Date(test().store.driver.now() + HOUR_MS).toISOString();
 
   describe('sending', () => {

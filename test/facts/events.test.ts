@@ -4,7 +4,7 @@ import { migrateStore, Store } from '#cairn/api/index.js';
 import type { Api } from '#cairn/client/index.js';
 import type { Packet } from '#cairn/facts/packets/model.js';
 import { followToNow, followUntil, inFuture, latestSeq, latestToken } from '../support/nouns/stream.js';
-import { freshDatabase, onEveryTarget, refusalOf } from '../support/targets.js';
+import { freshDatabase, onEveryStreamTarget, refusalOf } from '../support/targets.js';
 
 const write = async (cairn: Api, packet_type: string, more: object = {}): Promise<string> =>
   (await cairn.packets.write({ packet_type, payload: {}, ...more })).packet_id;
@@ -18,7 +18,7 @@ const open = async (cairn: Api, after: string) => {
   return undefined;
 };
 
-onEveryTarget('events', (test) => {
+onEveryStreamTarget('events', (test) => {
   it('EVENT-1 every change appends one event of its own type', async () => {
     const cairn = await test().freshTenant();
     const before = await latestToken(cairn);

@@ -6,7 +6,7 @@ import { addFormerOwner, dropFormerOwner } from '#cairn/memory/trajectories/form
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { KINDS, type Kind, makeWorld, STANDINGS, type Standing, type World } from '../support/nouns/memory-world.js';
 import { followToNow, latestToken } from '../support/nouns/stream.js';
-import { onEveryTarget, refusalOf } from '../support/targets.js';
+import { onEveryStreamTarget, refusalOf } from '../support/targets.js';
 
 const ann_ = { agent_id: 'ann', agent_type: 'coder', capabilities: ['code'] };
 const EXTENTS = ['none', 'own', 'own_trajectory', 'all'] as const;
@@ -84,7 +84,7 @@ const listers: Record<
   },
 };
 
-onEveryTarget('memory_access', (test) => {
+onEveryStreamTarget('memory_access', (test) => {
   let cairn: Api;
   let ann: Api;
   let tenant: string;

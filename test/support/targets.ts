@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { WebSocket } from 'ws';
 import { Store, type StoreOptions } from '#cairn/api/index.js';
 import { type Api, connectCairn } from '#cairn/client/index.js';
 import type { KeyRole } from '#cairn/engine/contract.js';
@@ -15,12 +16,21 @@ import { createServer } from '#cairn/http/index.js';
 import { findAgent } from '#cairn/identity/index.js';
 
 export type TargetName = 'sqlite' | 'postgres' | 'http';
+/** `websocket` is `http` with streams over WebSocket; `http` itself has them over server-sent events. */
+type StreamTargetName = TargetName | 'websocket';
 const ALL: readonly TargetName[] = ['sqlite', 'postgres', 'http'];
 
 export function targetNames(): readonly TargetName[] {
   const wanted = process.env.CAIRN_TEST_TARGETS?.split(',');
   return ALL.filter((name) => !wanted || wanted.includes(name));
 }
+
+/** The targets of a suite about streams: both transports, where HTTP is wanted. */
+const streamTargetNames = (): readonly StreamTargetName[] =>
+  targetNames().flatMap((name) => (name === 'http' ? (['http', 'websocket'] as const) : [name]));
+
+/** The WebSocket of the runtime, where it has one: Node 20 has none. */
+export const socketOption = (): { WebSocket?: typeof WebSocket } => ('WebSocket' in globalThis ? {} : { WebSocket });
 
 export interface Who {
   readonly tenant?: string;
@@ -78,7 +88,11 @@ export async function freshDatabase(
   return { database, drop };
 }
 
-export async function openTarget(target: TargetName, options: Omit<StoreOptions, 'database'> = {}): Promise<TestStore> {
+export async function openTarget(
+  name: StreamTargetName,
+  options: Omit<StoreOptions, 'database'> = {},
+): Promise<TestStore> {
+  const target = name === 'websocket' ? 'http' : name;
   const { database, drop } = await freshDatabase(target === 'postgres' ? 'postgres' : 'sqlite');
   let offset = 0;
   const store = await Store.open({
@@ -104,7 +118,8 @@ export async function openTarget(target: TargetName, options: Omit<StoreOptions,
     const row = agent === undefined ? undefined : await findAgent(store.driver.at(tenant), agent);
     const open = row?.memory_access === null ? { access: 'all' as const } : {};
     const { key } = await admin.keys.create({ role, ...(agent === undefined ? {} : { agent_id: agent, ...open }) });
-    const client = connectCairn({ url, key });
+    const transport = name === 'websocket' ? { transport: name, ...socketOption() } : { transport: 'sse' as const };
+    const client = connectCairn({ url, key, ...transport });
     clients.push(client);
     return client;
   };
@@ -129,12 +144,24 @@ export async function openTarget(target: TargetName, options: Omit<StoreOptions,
 }
 
 /** Runs a suite on every target, each with a store of its own that is opened once. */
-export function onEveryTarget(
+export function onEveryTarget(title: string, suite: Suite, options: Omit<StoreOptions, 'database'> = {}): void {
+  onTargets(targetNames(), title, suite, options);
+}
+
+/** Runs a suite about streams on every target and over both transports. */
+export function onEveryStreamTarget(title: string, suite: Suite): void {
+  onTargets(streamTargetNames(), title, suite, {});
+}
+
+type Suite = (test: () => TestStore) => void;
+
+function onTargets(
+  targets: readonly StreamTargetName[],
   title: string,
-  suite: (test: () => TestStore) => void,
-  options: Omit<StoreOptions, 'database'> = {},
+  suite: Suite,
+  options: Omit<StoreOptions, 'database'>,
 ): void {
-  for (const target of targetNames()) {
+  for (const target of targets) {
     describe(`${title} on ${target}`, () => {
       let opened: TestStore;
       beforeAll(async () => {

@@ -5,7 +5,7 @@ import { headOf } from '../writes/tenants.js';
 
 /** Maximum number of events that one statement scans. */
 export const MAX_SCANNED_EVENTS = 5000;
-const HEARTBEAT_MS = 15_000;
+export const HEARTBEAT_MS = 15_000;
 const MAX_FOLLOWERS = 1000;
 
 interface Followed<T> {

@@ -7,6 +7,8 @@ export class CuttingProxy {
   readonly #sockets = new Set<Socket>();
   /** How many connections were broken off before they brought anything. */
   failures = 0;
+  /** How many connections were broken off while they were open. */
+  broken = 0;
   #failsNext = false;
 
   private constructor(server: Server) {
@@ -42,9 +44,14 @@ export class CuttingProxy {
     return proxy;
   }
 
+  get open(): number {
+    return this.#sockets.size;
+  }
+
   /** Breaks off every connection there is, and the next one at once. */
   cut(): void {
     this.#failsNext = true;
+    this.broken += this.#sockets.size;
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
