@@ -1,7 +1,7 @@
 /** Use cases of handovers: packing recipes stored by name. One is built in. */
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { appendEvent, type Call, change, listPage } from '../../engine/index.js';
+import { appendEvent, type Call, change, listPage, type Work } from '../../engine/index.js';
 import { mayReadRecipe } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError, invalid, notFound, toIso } from '../../kernel/index.js';
@@ -69,24 +69,34 @@ function refuseForeign({ caller }: Call, { name, agent_id }: HandoverRow): void 
   );
 }
 
+/** Stores a recipe in a transaction, unless it is stored already. */
+export async function saveHandoverIn(
+  work: Work,
+  name: string,
+  handover: Handover,
+  recipe = canonical(handover as Json),
+): Promise<StoredHandover> {
+  const { call, tx, now } = work;
+  refuseBuiltIn(name);
+  const before = await lockHandover(tx, name);
+  if (before) refuseForeign(call, before);
+  if (before?.recipe !== recipe) {
+    const { agent_id, created_at } = before ?? { agent_id: call.caller.agent_id, created_at: now };
+    await putHandover(tx, { name, agent_id, recipe, created_at, updated_at: now });
+    appendEvent(work, 'cairn.handover.saved', { type: 'handover', id: name }, {});
+  }
+  return read(call, tx, name);
+}
+
 export async function save(call: Call, input: In<'handovers.save'>): Promise<StoredHandover> {
-  refuseBuiltIn(input.name);
-  const recipe = canonical(input.handover as Json);
+  const { name, handover } = input;
+  refuseBuiltIn(name);
+  const recipe = canonical(handover as Json);
   return change(call, {
     input,
     bytes: recipe.length,
-    work: async (work) => {
-      const { tx, now } = work;
-      const before = await lockHandover(tx, input.name);
-      if (before) refuseForeign(call, before);
-      if (before?.recipe !== recipe) {
-        const { agent_id, created_at } = before ?? { agent_id: call.caller.agent_id, created_at: now };
-        await putHandover(tx, { name: input.name, agent_id, recipe, created_at, updated_at: now });
-        appendEvent(work, 'cairn.handover.saved', { type: 'handover', id: input.name }, {});
-      }
-      return read(call, tx, input.name);
-    },
-    remember: () => input.name,
+    work: (work) => saveHandoverIn(work, name, handover, recipe),
+    remember: () => name,
     again: (query, kept) => read(call, query, kept as string),
   });
 }
@@ -107,16 +117,20 @@ export async function list(call: Call, input: In<'handovers.list'>): Promise<Out
   return { handovers: rows.map((row) => toHandover(call, row)), ...page };
 }
 
+/** Deletes a recipe in a transaction. */
+export async function deleteHandoverIn(work: Work, name: string): Promise<null> {
+  const { call, tx } = work;
+  refuseForeign(call, stored(tx, name, await lockHandover(tx, name)));
+  await deleteHandover(tx, name);
+  appendEvent(work, 'cairn.handover.deleted', { type: 'handover', id: name }, {});
+  return null;
+}
+
 async function remove(call: Call, input: In<'handovers.delete'>): Promise<void> {
   refuseBuiltIn(input.name);
   await change<Json>(call, {
     input,
-    work: async (work) => {
-      refuseForeign(call, stored(work.tx, input.name, await lockHandover(work.tx, input.name)));
-      await deleteHandover(work.tx, input.name);
-      appendEvent(work, 'cairn.handover.deleted', { type: 'handover', id: input.name }, {});
-      return null;
-    },
+    work: (work) => deleteHandoverIn(work, input.name),
     remember: () => null,
     again: async () => null,
   });

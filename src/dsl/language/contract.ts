@@ -31,7 +31,10 @@ export const language = {
   format: operation({
     ...computes,
     path: '/api/v1/dsl/format',
-    output: z.object({ source: z.string(), changed: z.boolean().describe('False if it was formatted already') }),
+    output: z.object({
+      source: z.string().describe('The canonical form'),
+      changed: z.boolean().describe('False if it was formatted already'),
+    }),
     summary: 'Write a source in its canonical form, with its comments.',
     example: EXAMPLE,
   }),

@@ -43,12 +43,16 @@ export const value: z.ZodType<ShownValue> = z
     z.object({
       type: z.literal('duration'),
       value: z.int(),
-      unit: z.enum(Object.keys(UNITS) as [keyof typeof UNITS]),
+      unit: z.enum(Object.keys(UNITS) as [keyof typeof UNITS]).describe('Unit of time'),
       ...position,
     }),
     z.object({ type: z.literal('name'), value: z.string().describe('A bare word'), ...position }),
     z.object({ type: z.literal('list'), items: z.array(z.lazy(() => value)), ...position }),
-    z.object({ type: z.literal('object'), fields: z.array(z.lazy(() => field)), ...position }),
+    z.object({
+      type: z.literal('object'),
+      fields: z.array(z.lazy(() => field)).describe('In the order of the source'),
+      ...position,
+    }),
   ])
   .meta({ id: 'SourceValue' });
 
@@ -79,22 +83,24 @@ export interface ShownField extends At {
 
 export const ast = z
   .object({
-    definitions: z.array(
-      z.object({
-        kind: z.string(),
-        name: z.string().nullable().describe('Null for settings'),
-        extends: z.string().nullable().describe('The definition whose fields it takes over'),
-        fields: z.array(field),
-        ...position,
-      }),
-    ),
-    comments: z.array(z.object({ text: z.string(), ...position })),
+    definitions: z
+      .array(
+        z.object({
+          kind: z.string(),
+          name: z.string().nullable().describe('Null for settings'),
+          extends: z.string().nullable().describe('The definition whose fields it takes over'),
+          fields: z.array(field).describe('In the order of the source'),
+          ...position,
+        }),
+      )
+      .describe('In the order of the source'),
+    comments: z.array(z.object({ text: z.string(), ...position })).describe('In the order of the source'),
   })
   .meta({ id: 'SourceTree' });
 
 export const parsedSource = z
   .object({
-    valid: z.boolean(),
+    valid: z.boolean().describe('True if there are no errors'),
     errors: z.array(mistake).describe('By position, at most 100'),
     ast: ast.nullable().describe('Null if the source has syntax errors'),
   })

@@ -132,29 +132,37 @@ async function replaceProfile(work: Work, before: ProfileRow, prepared: Prepared
   appendEvent(work, 'cairn.profile.saved', { type: 'profile', id: name }, { box_id, card_id, revision });
 }
 
-/** Writes a profile, unless it has this content already. */
-function write(call: Call, input: In<'profiles.save'>, replaces: boolean): Promise<Profile> {
+/** Writes a profile in a transaction, unless it has this content already. */
+export async function writeProfileIn(
+  work: Work,
+  input: In<'profiles.save'>,
+  replaces: boolean,
+  prepared = prepare(work.call, input),
+): Promise<Profile> {
+  const { call, tx } = work;
   const { name } = input;
+  const before = await lockProfile(tx, name);
+  if (before && !replaces && before.content !== prepared.content) {
+    throw new CairnError(
+      'ENTITY_ALREADY_EXISTS',
+      `profile "${name}" already exists with different content: change it with profiles.save, or use another name`,
+    );
+  }
+  if (before?.content !== prepared.content) {
+    checkRights(call, input, before);
+    if (before) await replaceProfile(work, before, prepared);
+    else await addProfile(work, name, prepared);
+  }
+  return read(call, tx, name);
+}
+
+function write(call: Call, input: In<'profiles.save'>, replaces: boolean): Promise<Profile> {
   const prepared = prepare(call, input);
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (work) => {
-      const before = await lockProfile(work.tx, name);
-      if (before && !replaces && before.content !== prepared.content) {
-        throw new CairnError(
-          'ENTITY_ALREADY_EXISTS',
-          `profile "${name}" already exists with different content: change it with profiles.save, or use another name`,
-        );
-      }
-      if (before?.content !== prepared.content) {
-        checkRights(call, input, before);
-        if (before) await replaceProfile(work, before, prepared);
-        else await addProfile(work, name, prepared);
-      }
-      return read(call, work.tx, name);
-    },
-    remember: () => name,
+    work: (work) => writeProfileIn(work, input, replaces, prepared),
+    remember: () => input.name,
     again: (query, kept) => read(call, query, kept as string),
   });
 }
@@ -180,17 +188,19 @@ export async function list(call: Call, input: In<'profiles.list'>): Promise<Out<
   return { profiles: rows.map((row) => toProfile(call, row)), ...page };
 }
 
+/** Deletes the name of a profile in a transaction. */
+export async function deleteProfileIn(work: Work, name: string): Promise<null> {
+  const { tx } = work;
+  await ownBox(work, existing(tx, name, await lockProfile(tx, name)));
+  await deleteProfile(tx, name);
+  appendEvent(work, 'cairn.profile.deleted', { type: 'profile', id: name }, {});
+  return null;
+}
+
 async function remove(call: Call, input: In<'profiles.delete'>): Promise<void> {
-  const { name } = input;
   await change<Json>(call, {
     input,
-    work: async (work) => {
-      const { tx } = work;
-      await ownBox(work, existing(tx, name, await lockProfile(tx, name)));
-      await deleteProfile(tx, name);
-      appendEvent(work, 'cairn.profile.deleted', { type: 'profile', id: name }, {});
-      return null;
-    },
+    work: (work) => deleteProfileIn(work, input.name),
     remember: () => null,
     again: async () => null,
   });

@@ -118,32 +118,36 @@ const blank = (agent_id: string, memory_access: string | null, now: number): Age
   unregistered_at: null,
 });
 
-export async function register(call: Call, input: Input): Promise<Agent> {
+/** Registers an agent in a transaction. */
+export async function registerIn(work: Work, input: Input): Promise<Agent> {
+  const { call, tx, now } = work;
   const own = checkNamedAgent(call, input.agent_id, 'agent_id');
   const sent_hash = sha256(textOf({ ...input, agent_id: null }));
+  const agent_id = input.agent_id ?? own ?? newId();
+  const existing = await lockAgent(tx, agent_id);
+  if (existing && (existing.made !== AGENT_ORIGINS.with_key || existing.unregistered_at !== null)) {
+    sameAgent(existing, sent_hash);
+    await recordHeartbeat(work, agent_id);
+    return readAgent(call, tx, agent_id);
+  }
+  refuseOwnRights(call, input, existing);
+  // Without a record, an agent that registers itself gets the default rights of a key; by the tenant, all rights.
+  const before = existing ?? blank(agent_id, own === null ? null : textOf(accessTo('own')), now);
+  if (own !== null) await refuseForeignProfile(tx, before, input);
+  // A type chosen by the agent itself grants nothing, unless the agent is unrestricted anyway.
+  const typed = own === null || before.memory_access === null ? 1 : before.typed;
+  const row = { ...rowOf(input, before, sent_hash, now), typed };
+  await (existing ? completeAgent(tx, row) : insertAgent(tx, row));
+  await holdOnline(tx, row);
+  agentEvent(work, 'registered', agent_id, { agent_type: row.agent_type });
+  return showAgent(call, row);
+}
+
+export async function register(call: Call, input: Input): Promise<Agent> {
+  checkNamedAgent(call, input.agent_id, 'agent_id');
   return change(call, {
     input,
-    work: async (work) => {
-      const { tx, now } = work;
-      const agent_id = input.agent_id ?? own ?? newId();
-      const existing = await lockAgent(tx, agent_id);
-      if (existing && (existing.made !== AGENT_ORIGINS.with_key || existing.unregistered_at !== null)) {
-        sameAgent(existing, sent_hash);
-        await recordHeartbeat(work, agent_id);
-        return readAgent(call, tx, agent_id);
-      }
-      refuseOwnRights(call, input, existing);
-      // Without a record, an agent that registers itself gets the default rights of a key; by the tenant, all rights.
-      const before = existing ?? blank(agent_id, own === null ? null : textOf(accessTo('own')), now);
-      if (own !== null) await refuseForeignProfile(tx, before, input);
-      // A type chosen by the agent itself grants nothing, unless the agent is unrestricted anyway.
-      const typed = own === null || before.memory_access === null ? 1 : before.typed;
-      const row = { ...rowOf(input, before, sent_hash, now), typed };
-      await (existing ? completeAgent(tx, row) : insertAgent(tx, row));
-      await holdOnline(tx, row);
-      agentEvent(work, 'registered', agent_id, { agent_type: row.agent_type });
-      return showAgent(call, row);
-    },
+    work: (work) => registerIn(work, input),
     remember: ({ agent_id }) => agent_id,
     again: (query, kept) => readAgent(call, query, kept as string),
   });

@@ -62,49 +62,59 @@ async function checkTrajectory({ call, tx }: Work, row: AgentRow, trajectory_id:
   );
 }
 
+type Fields = Omit<In<'agents.update'>, 'agent_id'>;
+
+const namedIn = (fields: Fields): string[] =>
+  Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+
+/** The row with the given fields. */
+const changedRow = (row: AgentRow, fields: Fields, now: number): AgentRow => ({
+  ...row,
+  agent_type: fields.agent_type ?? row.agent_type,
+  typed: fields.agent_type === undefined ? row.typed : 1,
+  capabilities: fields.capabilities ? textOf([...new Set(fields.capabilities)]) : row.capabilities,
+  memory_access: fields.memory_access === undefined ? row.memory_access : accessText(fields.memory_access),
+  can_delegate_to: fields.can_delegate_to === undefined ? row.can_delegate_to : textOf(fields.can_delegate_to),
+  current_trajectory_id:
+    fields.current_trajectory_id === undefined ? row.current_trajectory_id : fields.current_trajectory_id,
+  offline_after_ms: fields.offline_after_ms ?? row.offline_after_ms,
+  metadata: fields.metadata === undefined ? row.metadata : textOf(fields.metadata),
+  updated_at: now,
+});
+
+/** Changes an agent in a transaction. */
+export async function updateIn(work: Work, { agent_id, ...fields }: In<'agents.update'>): Promise<Agent> {
+  const { call, tx, now } = work;
+  checkRights(call, fields);
+  const row = await openAgentLocked(work, agent_id);
+  await checkTrajectory(work, row, fields.current_trajectory_id);
+  const after = changedRow(row, fields, now);
+  const changed =
+    (Object.keys(after) as (keyof AgentRow)[]).some((key) => key !== 'updated_at' && after[key] !== row[key]) ||
+    (fields.status !== undefined && fields.status !== row.status);
+  // Its own call is a heartbeat, and so is a report of its status.
+  const alive = call.caller.agent_id !== null || fields.status !== undefined;
+  if (!alive && !changed) return showAgent(call, row);
+  const { status: _, ...changes } = after;
+  const stored = alive
+    ? await recordLockedHeartbeat(work, row, {
+        ...changes,
+        updated_at: changed ? now : row.updated_at,
+        ...(fields.status === undefined ? {} : { status: fields.status }),
+      })
+    : await patched(tx, after);
+  if (changed) agentEvent(work, 'updated', agent_id, { fields: namedIn(fields), status: stored.status });
+  return showAgent(call, stored);
+}
+
 export async function update(call: Call, input: In<'agents.update'>): Promise<Agent> {
   const { agent_id, ...fields } = input;
-  const named = Object.entries(fields).filter(([, value]) => value !== undefined);
-  if (named.length === 0) throw invalid('agents.update: give at least one field to change');
+  if (namedIn(fields).length === 0) throw invalid('agents.update: give at least one field to change');
   checkNamedAgent(call, agent_id, 'agent_id');
   checkRights(call, fields);
   return change(call, {
     input,
-    work: async (work) => {
-      const { tx, now } = work;
-      const row = await openAgentLocked(work, agent_id);
-      await checkTrajectory(work, row, fields.current_trajectory_id);
-      const after: AgentRow = {
-        ...row,
-        agent_type: fields.agent_type ?? row.agent_type,
-        typed: fields.agent_type === undefined ? row.typed : 1,
-        capabilities: fields.capabilities ? textOf([...new Set(fields.capabilities)]) : row.capabilities,
-        memory_access: fields.memory_access === undefined ? row.memory_access : accessText(fields.memory_access),
-        can_delegate_to: fields.can_delegate_to === undefined ? row.can_delegate_to : textOf(fields.can_delegate_to),
-        current_trajectory_id:
-          fields.current_trajectory_id === undefined ? row.current_trajectory_id : fields.current_trajectory_id,
-        offline_after_ms: fields.offline_after_ms ?? row.offline_after_ms,
-        metadata: fields.metadata === undefined ? row.metadata : textOf(fields.metadata),
-        updated_at: now,
-      };
-      const changed =
-        (Object.keys(after) as (keyof AgentRow)[]).some((key) => key !== 'updated_at' && after[key] !== row[key]) ||
-        (fields.status !== undefined && fields.status !== row.status);
-      // Its own call is a heartbeat, and so is a report of its status.
-      const alive = call.caller.agent_id !== null || fields.status !== undefined;
-      if (!alive && !changed) return showAgent(call, row);
-      const { status: _, ...changes } = after;
-      const stored = alive
-        ? await recordLockedHeartbeat(work, row, {
-            ...changes,
-            updated_at: changed ? now : row.updated_at,
-            ...(fields.status === undefined ? {} : { status: fields.status }),
-          })
-        : await patched(tx, after);
-      if (changed)
-        agentEvent(work, 'updated', agent_id, { fields: named.map(([name]) => name), status: stored.status });
-      return showAgent(call, stored);
-    },
+    work: (work) => updateIn(work, input),
     remember: () => agent_id,
     again: (query, kept) => readAgent(call, query, kept as string),
   });
@@ -136,23 +146,26 @@ export async function heartbeat(call: Call, input: In<'agents.heartbeat'>): Prom
   });
 }
 
+/** Unregisters an agent in a transaction. */
+export async function unregisterIn(work: Work, agent_id: string): Promise<null> {
+  const { call, tx, now } = work;
+  const row = await lockAgent(tx, agent_id);
+  if (row && row.unregistered_at !== null) return null;
+  const known = registered(call, agent_id, row);
+  await refuseAtWork(tx, known, now);
+  await releaseAll(work, agent_id);
+  await updateAgent(tx, { ...known, status: 'offline', unregistered_at: now, updated_at: now });
+  await endLease(tx, 'agent', agent_id);
+  agentEvent(work, 'unregistered', agent_id);
+  return null;
+}
+
 export async function unregister(call: Call, input: In<'agents.unregister'>): Promise<void> {
   const { agent_id } = input;
   checkNamedAgent(call, agent_id, 'agent_id');
   await change<null>(call, {
     input,
-    work: async (work) => {
-      const { tx, now } = work;
-      const row = await lockAgent(tx, agent_id);
-      if (row && row.unregistered_at !== null) return null;
-      const known = registered(call, agent_id, row);
-      await refuseAtWork(tx, known, now);
-      await releaseAll(work, agent_id);
-      await updateAgent(tx, { ...known, status: 'offline', unregistered_at: now, updated_at: now });
-      await endLease(tx, 'agent', agent_id);
-      agentEvent(work, 'unregistered', agent_id);
-      return null;
-    },
+    work: (work) => unregisterIn(work, agent_id),
     remember: () => null,
     again: async () => null,
   });
