@@ -3,6 +3,8 @@ import './register.js';
 
 export { turnChecks } from './agent-turns/doctor.js';
 export { asTurnAgent, hasGuards } from './guards/guards.js';
+export { deleteHandoverIn, saveHandoverIn } from './handovers/service.js';
+export { type HandoverRow, handoversNamed, listHandovers } from './handovers/store.js';
 export { lockChecks } from './locks/doctor.js';
 export { WAITER_LEASE_MS } from './locks/rules.js';
 export { deleteEndedLocks, KEEP_ENDED_LOCKS_MS } from './locks/store.js';

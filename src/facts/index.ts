@@ -14,8 +14,14 @@ export { addCard, cardBytes, type PreparedCard, prepareCard, readCards, unknownC
 export { cardConditions } from './cards/visibility.js';
 export { packetContents, streamChecks } from './packets/doctor.js';
 export { measurePacket, packetDoc } from './packets/search-doc.js';
-export { openProfile, profileContent, readableProfile } from './profiles/service.js';
-export { findProfile, type ProfileRow } from './profiles/store.js';
+export {
+  deleteProfileIn,
+  openProfile,
+  profileContent,
+  readableProfile,
+  writeProfileIn,
+} from './profiles/service.js';
+export { findProfile, listProfiles, type ProfileRow, profilesNamed } from './profiles/store.js';
 export { DOCS_OF_CARD, factsSchema } from './schema.js';
 export { promptOf, renderSteps } from './transcripts/hydration.js';
 export { openaiMessages } from './transcripts/openai.js';

@@ -4,15 +4,19 @@ import './register.js';
 export * from './access/permissions.js';
 export { checkMayDelegate } from './agents/may-delegate.js';
 export { agentReferences, agentWork } from './agents/references.js';
-export { ensureAgentRecord } from './agents/registration.js';
+export { ensureAgentRecord, registerIn } from './agents/registration.js';
 export { allowsDelegation, commonDelegates } from './agents/rules.js';
+export { unregisterIn, updateIn } from './agents/service.js';
 export {
   AGENT_ORIGINS,
   type AgentRow,
+  agentsNamed,
   effectiveType,
   findAgent,
   insertAgent,
   lockAgent,
+  registeredAgents,
+  toAgent,
   updateAgent,
 } from './agents/store.js';
 export { keyHash } from './keys/service.js';
@@ -37,6 +41,6 @@ export {
 export { settingsChecks } from './settings/doctor.js';
 export { checkSettings, defaultTtl, PERMANENT_NOTE } from './settings/rules.js';
 export { settingsIn, updateSettingsIn } from './settings/service.js';
-export { SETTINGS_OF_TENANT } from './settings/store.js';
-export { settingsOf } from './settings/views.js';
+export { findSettings, SETTINGS_OF_TENANT } from './settings/store.js';
+export { membersOf, settingsOf } from './settings/views.js';
 export { useCases } from './use-cases.js';

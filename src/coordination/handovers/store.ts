@@ -22,6 +22,13 @@ export async function lockHandover(tx: Tx, name: string): Promise<HandoverRow | 
   return findHandover(tx, name);
 }
 
+/** Several recipes, locked in the order of their names if `locks`. */
+export const handoversNamed = (query: Query, names: readonly string[], locks: boolean): Promise<HandoverRow[]> =>
+  query.all(
+    sql`SELECT ${COLUMNS} FROM handovers WHERE tenant_id = ${TENANT} AND name = ANY(${names})
+        ORDER BY name${locks ? sql` FOR UPDATE` : sql``}`,
+  );
+
 export const putHandover = (tx: Tx, row: HandoverRow): Promise<void> =>
   tx.send(
     sql`INSERT INTO handovers (tenant_id, name, agent_id, recipe, created_at, updated_at)

@@ -115,7 +115,7 @@ export const isKind = (word: string): word is KindName => kindNames.has(word);
 const NOTHING: MemoryAccess = { read: [], write: [] };
 
 /** `memory_access: own` as rules. */
-const rulesOf = (access: GrantedAccess): MemoryAccess => {
+export const rulesOf = (access: GrantedAccess): MemoryAccess => {
   if (typeof access !== 'string') return access;
   return access === 'none' ? NOTHING : accessTo(access);
 };

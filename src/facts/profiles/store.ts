@@ -27,6 +27,15 @@ export async function lockProfile(tx: Tx, name: string): Promise<ProfileRow | un
   return findProfile(tx, name);
 }
 
+/** Several profiles, locked in the order of their names if `locks`. */
+export async function profilesNamed(query: Query, names: readonly string[], locks: boolean): Promise<ProfileRow[]> {
+  if (locks)
+    await query.all(
+      sql`SELECT name FROM profiles WHERE tenant_id = ${TENANT} AND name = ANY(${names}) ORDER BY name FOR UPDATE`,
+    );
+  return query.all(sql`${PROFILE} WHERE p.tenant_id = ${TENANT} AND p.name = ANY(${names}) ORDER BY p.name`);
+}
+
 type ProfileContent = Pick<ProfileRow, 'name' | 'box_id' | 'card_id'>;
 
 export const insertProfile = (tx: Tx, { name, box_id, card_id }: ProfileContent, now: number): Promise<void> =>

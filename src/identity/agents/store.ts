@@ -75,6 +75,20 @@ export const findAgent = (query: Query, agent_id: string): Promise<AgentRow | un
 export const lockAgent = (tx: Tx, agent_id: string): Promise<AgentRow | undefined> =>
   tx.get(sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ${agent_id} FOR UPDATE`);
 
+/** Several agents, unregistered ones included, locked in the order of their ids if `locks`. */
+export const agentsNamed = (query: Query, agent_ids: readonly string[], locks: boolean): Promise<AgentRow[]> =>
+  query.all(
+    sql`SELECT * FROM agents WHERE tenant_id = ${TENANT} AND agent_id = ANY(${agent_ids})
+        ORDER BY agent_id${locks ? sql` FOR UPDATE` : sql``}`,
+  );
+
+/** Registered agents; not those that a dispatch made for its task, or that have a key and never registered. */
+export const registeredAgents = (query: Query, page: KeysetPage): Promise<AgentRow[]> =>
+  query.all(
+    sql`SELECT a.* FROM agents a WHERE a.tenant_id = ${TENANT} AND a.made = ${AGENT_ORIGINS.registered}
+          AND a.unregistered_at IS NULL${keyset(sql`a.agent_id`, page)}`,
+  );
+
 export function insertAgent(tx: Tx, row: AgentRow): Promise<void> {
   return tx.send(
     sql`INSERT INTO agents (tenant_id, agent_id, agent_type, typed, capabilities, memory_access, can_delegate_to, status,

@@ -144,7 +144,9 @@ function samePolicy(
   throw new CairnError('ENTITY_ALREADY_EXISTS', `${what} already exists with different content: use a new policy_id`);
 }
 
-export async function create(call: Call, input: In<'summarization_policies.create'>): Promise<SummarizationPolicy> {
+/** Creates a policy in a transaction. */
+export async function createPolicyIn(work: Work, input: PolicyInput): Promise<SummarizationPolicy> {
+  const { call, tx, now } = work;
   const agent_id = checkNamedAgent(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   const sent_hash = input.policy_id === undefined ? null : sha256(canonical(input as unknown as Json));
   const blank = {
@@ -162,20 +164,23 @@ export async function create(call: Call, input: In<'summarization_policies.creat
     sent_hash,
     deleted_at: null,
   };
+  const existing = input.policy_id && (await findPolicy(tx, input.policy_id));
+  if (existing) return samePolicy(existing, input, blank);
+  const place = await placeOf(work, input);
+  if ((await policiesAt(tx, place.attached)) >= MAX_POLICIES)
+    throw invalid(`a tenant, trajectory or scope has at most ${MAX_POLICIES} policies: change or delete one`);
+  const row = changed({ ...blank, ...place, created_at: now, updated_at: now }, input, now);
+  await insertPolicy(tx, row);
+  journal(work, 'created', row);
+  return toPolicy(row);
+}
+
+export async function create(call: Call, input: In<'summarization_policies.create'>): Promise<SummarizationPolicy> {
+  checkNamedAgent(call, input.agent_id, 'agent_id');
+  levelsOf(input);
   return change(call, {
     input,
-    work: async (work) => {
-      const { tx, now } = work;
-      const existing = input.policy_id && (await findPolicy(tx, input.policy_id));
-      if (existing) return samePolicy(existing, input, blank);
-      const place = await placeOf(work, input);
-      if ((await policiesAt(tx, place.attached)) >= MAX_POLICIES)
-        throw invalid(`a tenant, trajectory or scope has at most ${MAX_POLICIES} policies: change or delete one`);
-      const row = changed({ ...blank, ...place, created_at: now, updated_at: now }, input, now);
-      await insertPolicy(tx, row);
-      journal(work, 'created', row);
-      return toPolicy(row);
-    },
+    work: (work) => createPolicyIn(work, input),
     remember: ({ policy_id }) => policy_id,
     again: (query, kept) => read(query, kept as string),
   });
@@ -214,39 +219,43 @@ async function ownPolicy({ call, tx }: Work, policy_id: string): Promise<PolicyR
   return row;
 }
 
+/** Changes a policy in a transaction. */
+export async function updatePolicyIn(work: Work, policy_id: string, patch: Patch): Promise<SummarizationPolicy> {
+  const row = await ownPolicy(work, policy_id);
+  const next = changed(row, patch, row.updated_at);
+  if (canonical(next as unknown as Json) === canonical(row as unknown as Json)) return toPolicy(row);
+  const written = { ...next, updated_at: work.now };
+  await updatePolicy(work.tx, written);
+  journal(work, 'updated', written);
+  return toPolicy(written);
+}
+
 export async function update(call: Call, input: In<'summarization_policies.update'>): Promise<SummarizationPolicy> {
   const { policy_id, ...patch } = input;
   if (Object.values(patch).every((value) => value === undefined))
     throw invalid('summarization_policies.update: give at least one field to change');
   return change(call, {
     input,
-    work: async (work) => {
-      const { tx, now } = work;
-      const row = await ownPolicy(work, policy_id);
-      const next = changed(row, patch, row.updated_at);
-      if (canonical(next as unknown as Json) === canonical(row as unknown as Json)) return toPolicy(row);
-      const written = { ...next, updated_at: now };
-      await updatePolicy(tx, written);
-      journal(work, 'updated', written);
-      return toPolicy(written);
-    },
+    work: (work) => updatePolicyIn(work, policy_id, patch),
     remember: () => policy_id,
     again: (query, kept) => read(query, kept as string),
   });
 }
 
+/** Deletes a policy in a transaction. */
+export async function deletePolicyIn(work: Work, policy_id: string): Promise<null> {
+  const known = await findPolicy(work.tx, policy_id);
+  if (known && known.deleted_at !== null) return null;
+  const row = await ownPolicy(work, policy_id);
+  await deletePolicy(work.tx, policy_id, work.now);
+  journal(work, 'deleted', row);
+  return null;
+}
+
 async function remove(call: Call, input: In<'summarization_policies.delete'>): Promise<void> {
-  const { policy_id } = input;
   await change<Json>(call, {
     input,
-    work: async (work) => {
-      const known = await findPolicy(work.tx, policy_id);
-      if (known && known.deleted_at !== null) return null;
-      const row = await ownPolicy(work, policy_id);
-      await deletePolicy(work.tx, policy_id, work.now);
-      journal(work, 'deleted', row);
-      return null;
-    },
+    work: (work) => deletePolicyIn(work, input.policy_id),
     remember: () => null,
     again: async () => null,
   });

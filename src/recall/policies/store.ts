@@ -148,6 +148,14 @@ export const listPolicies = (query: Query, filter: PolicyFilter, page: KeysetPag
 export const countPolicies = (filter: PolicyFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM summarization_policies p WHERE ${where(filter)}`;
 
+/** The policies of the whole tenant, of which there are few. */
+export const tenantPolicies = (query: Query): Promise<PolicyRow[]> =>
+  query.all(
+    sql`SELECT ${COLUMNS} FROM summarization_policies p
+        WHERE p.tenant_id = ${TENANT} AND p.attached = ${attachedTo.tenant} AND p.deleted_at IS NULL
+        ORDER BY p.policy_id`,
+  );
+
 /** 1 if the tenant of the scope `s` has any policy, else 0: one lookup in an index that is mostly empty. */
 export const WATCHED: Sql = sql`CASE WHEN EXISTS (SELECT 1 FROM summarization_policies p
   WHERE p.tenant_id = s.tenant_id AND p.deleted_at IS NULL) THEN 1 ELSE 0 END`;

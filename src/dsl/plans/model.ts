@@ -1,0 +1,71 @@
+/** Plans on the wire: what a source would create, change, leave alone and delete. */
+import { z } from 'zod';
+import { json } from '../../kernel/contract.js';
+import { KIND_NAMES } from '../checks/kinds.js';
+
+export const ACTIONS = ['create', 'update', 'unchanged', 'delete'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export const definitionKind = z.enum(KIND_NAMES).describe('Kind of the definition');
+
+const target = {
+  action: z.enum(ACTIONS).describe('delete only with prune'),
+  kind: definitionKind,
+  name: z.string().describe('Empty for settings'),
+};
+
+const fieldChange = z
+  .object({
+    field: z.string().describe('As in the source'),
+    before: json.describe('Null if it was not set; texts above 1,000 characters are shortened'),
+    after: json.describe('Null if it will not be set; texts above 1,000 characters are shortened'),
+  })
+  .meta({ id: 'FieldChange' });
+
+export const plannedChange = z
+  .object({ ...target, fields: z.array(fieldChange).describe('What an update changes; empty for other actions') })
+  .meta({ id: 'PlannedChange' });
+export type PlannedChange = z.output<typeof plannedChange>;
+
+const counts = z
+  .object({ create: z.int(), update: z.int(), unchanged: z.int(), delete: z.int() })
+  .describe('Number of definitions by action')
+  .meta({ id: 'PlanCounts' });
+export type Counts = z.output<typeof counts>;
+
+export const plan = z
+  .object({
+    changes: z.array(plannedChange).describe('In the order in which they are applied'),
+    counts,
+    plan_hash: z.string().describe('Give it to apply, which then refuses if the plan has changed'),
+  })
+  .meta({ id: 'Plan' });
+export type Plan = z.output<typeof plan>;
+
+export const applied = z
+  .object({
+    changes: z
+      .array(z.object(target))
+      .describe('In the order in which they were applied; a repeated request names deleted policies by their id'),
+    counts,
+  })
+  .meta({ id: 'AppliedPlan' });
+export type Applied = z.output<typeof applied>;
+
+export const exported = z
+  .object({
+    source: z.string().describe('Definitions in their canonical form; empty if there are none'),
+    definitions: z.int().describe('Number of definitions'),
+    left_out: z
+      .array(
+        z.object({
+          kind: definitionKind,
+          name: z.string().describe('Name, or id of a policy without one'),
+          reason: z.string().describe('Why the source cannot express it'),
+        }),
+      )
+      .describe('What the tenant has beyond the source'),
+  })
+  .meta({ id: 'ExportedSource' });
+export type Exported = z.output<typeof exported>;
+export type LeftOut = Exported['left_out'][number];

@@ -1,0 +1,134 @@
+/** What a tenant has, read as the inputs of the operations that would create it. */
+import { type HandoverRow, handoversNamed, listHandovers } from '../../coordination/index.js';
+import type { KeysetPage, Query } from '../../driver/index.js';
+import { listProfiles, type ProfileRow, profilesNamed } from '../../facts/index.js';
+import {
+  AGENT_ORIGINS,
+  type AgentRow,
+  agentsNamed,
+  findSettings,
+  membersOf,
+  registeredAgents,
+  toAgent,
+} from '../../identity/index.js';
+import type { JsonObject } from '../../kernel/contract.js';
+import { tenantPolicies, toPolicy } from '../../recall/index.js';
+import type { KindName } from '../checks/kinds.js';
+
+export interface Stored {
+  readonly name: string;
+  /** As the input of the operation that creates it; empty if its content was deleted. */
+  readonly fields: JsonObject;
+  /** Of a policy. */
+  readonly policy_id?: string;
+  /** An agent that was created with its key and has not registered yet. */
+  readonly unfinished?: true;
+  /** Why a source cannot declare it as it is. */
+  readonly problem?: string;
+  /** Why a source cannot change it. */
+  readonly conflict?: string;
+}
+
+interface Reader {
+  /** Locks the rows if `locks`. */
+  readonly named: (query: Query, names: readonly string[], locks: boolean) => Promise<Stored[]>;
+  /** What a source could declare, by name. */
+  readonly page: (query: Query, page: KeysetPage) => Promise<Stored[]>;
+}
+
+const present = (fields: object): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as JsonObject;
+
+function storedAgent(row: AgentRow): Stored {
+  const { agent_type, capabilities, memory_access, can_delegate_to, profile_name, offline_after_ms, metadata } =
+    toAgent(row, row.last_seen_at);
+  const own = row.typed === 0;
+  const fields = present({
+    // A type that the agent chose itself grants nothing; declaring it would grant what it stands for.
+    agent_type: own ? undefined : agent_type,
+    profile_name,
+    capabilities,
+    memory_access,
+    can_delegate_to,
+    offline_after_ms,
+    metadata,
+  });
+  const name = row.agent_id;
+  if (row.unregistered_at !== null)
+    return { name, fields, conflict: 'was unregistered, and ids are never reused: use another name' };
+  if (row.made === AGENT_ORIGINS.for_task)
+    return { name, fields, conflict: 'was made by a dispatch for its task: use another name' };
+  if (row.made === AGENT_ORIGINS.with_key) return { name, fields, unfinished: true };
+  return own
+    ? { name, fields, problem: `its type "${agent_type}" was chosen by itself, and is not exported` }
+    : { name, fields };
+}
+
+function storedProfile({ name, content }: ProfileRow): Stored {
+  if (content === null) return { name, fields: {}, problem: 'its card was deleted' };
+  const { name: _, ...fields } = JSON.parse(content) as JsonObject;
+  return { name, fields };
+}
+
+const storedHandover = ({ name, recipe }: HandoverRow): Stored => ({ name, fields: JSON.parse(recipe) as JsonObject });
+
+/** Policies of the whole tenant; those without a name by their id. */
+async function storedPolicies(query: Query): Promise<Stored[]> {
+  const policies = (await tenantPolicies(query)).map(toPolicy);
+  return policies.map((policy) => {
+    const { policy_id, name, trigger, source_level, target_level, max_sources, max_tokens } = policy;
+    const { create_edges, actions, enabled } = policy;
+    const fields = { trigger, source_level, target_level, max_sources, max_tokens, create_edges, actions, enabled };
+    if (name === null) return { name: policy_id, fields, policy_id, problem: 'it has no name' };
+    const isShared = policies.filter((one) => one.name === name).length > 1;
+    if (!isShared) return { name, fields, policy_id };
+    const shared = 'another policy of the tenant has the same name';
+    return { name, fields, policy_id, problem: shared, conflict: `is ambiguous: ${shared}; rename or delete one` };
+  });
+}
+
+const byName = (a: Stored, b: Stored): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+
+/** Of kinds that have few rows: all in one page. */
+const whole =
+  (read: (query: Query) => Promise<Stored[]>): Reader['page'] =>
+  async (query, { after }) =>
+    after === undefined ? (await read(query)).sort(byName) : [];
+
+async function storedSettings(query: Query): Promise<Stored[]> {
+  const fields = present(membersOf(await findSettings(query)));
+  return Object.keys(fields).length === 0 ? [] : [{ name: '', fields }];
+}
+
+export const readers: Readonly<Record<KindName, Reader>> = {
+  settings: { named: (query) => storedSettings(query), page: whole(storedSettings) },
+  profile: {
+    named: async (...request) => (await profilesNamed(...request)).map(storedProfile),
+    page: async (query, page) => (await listProfiles(query, page)).map(storedProfile),
+  },
+  agent: {
+    named: async (...request) => (await agentsNamed(...request)).map(storedAgent),
+    page: async (query, page) => (await registeredAgents(query, page)).map(storedAgent),
+  },
+  handover: {
+    named: async (...request) => (await handoversNamed(...request)).map(storedHandover),
+    page: async (query, page) => (await listHandovers(query, page)).map(storedHandover),
+  },
+  policy: {
+    named: async (query, names) => (await storedPolicies(query)).filter(({ name }) => names.includes(name)),
+    page: whole(storedPolicies),
+  },
+};
+
+/** Few at a time: a profile may be large. */
+export const READ_AT_ONCE = 50;
+
+/** All that a source could declare of a kind, in pages. */
+export async function* allStored(query: Query, kind: KindName): AsyncGenerator<readonly Stored[]> {
+  for (let after: string | undefined; ; ) {
+    const page = await readers[kind].page(query, { after, limit: READ_AT_ONCE });
+    if (page.length === 0) return;
+    yield page;
+    after = page.at(-1)!.name;
+  }
+}
