@@ -11,7 +11,7 @@ import {
 } from '../syntax/ast.js';
 import { isKind, KIND_NAMES, type KindName, kinds, type Target, toInput } from './kinds.js';
 import { nearest } from './suggestions.js';
-import { inPlace, type Located, partAt, type Reference, ValueReader } from './values.js';
+import { alternatives, inPlace, type Located, partAt, type Reference, ValueReader } from './values.js';
 
 /** A definition as the operation of its kind takes it. */
 export interface Declared {
@@ -45,7 +45,9 @@ class Index {
       this.#mistake(
         'duplicate',
         name ?? kind,
-        `${titleOf(kind.value, name?.value ?? '')} is already defined on line ${before.line}`,
+        name
+          ? `${titleOf(kind.value, name.value)} is already defined on line ${before.line}: rename or remove one`
+          : `${kind.value} are already defined on line ${before.line}: write all fields there`,
       );
   }
 
@@ -58,7 +60,7 @@ class Index {
     this.#mistake(
       'unknown_kind',
       kind,
-      `unknown kind \`${kind.value}\`${suggestion === undefined ? `: use ${KIND_NAMES.join(', ')}` : `: did you mean \`${suggestion}\`?`}`,
+      `unknown kind \`${kind.value}\`${hint(suggestion, `: use ${alternatives(KIND_NAMES)}`)}`,
       { expected: KIND_NAMES, ...(suggestion === undefined ? {} : { suggestion }) },
     );
   }
@@ -67,7 +69,8 @@ class Index {
     const schema = kinds[word].name;
     if (!schema) {
       if (name) this.#mistake('invalid_value', name, `${word} have no name: write \`${word} { … }\``);
-      else if (base) this.#mistake('invalid_value', base, `${word} cannot extend another definition`);
+      else if (base)
+        this.#mistake('invalid_value', base, `${word} cannot extend another definition: remove \`extends\``);
       return !name && !base;
     }
     if (!name) {
@@ -104,7 +107,7 @@ class Index {
     this.#mistake(
       'undefined_reference',
       base!,
-      `${titleOf(kind.value, base!.value)} is not defined in this source${hint(suggestion, '')}`,
+      `${titleOf(kind.value, base!.value)} is not defined in this source${hint(suggestion, ': define it, or remove `extends`')}`,
       suggestion === undefined ? {} : { suggestion },
     );
   }

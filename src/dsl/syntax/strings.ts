@@ -11,6 +11,9 @@ const NAMED: Readonly<Record<string, string>> = {
   f: '\f',
 };
 
+/** All escapes, as written. */
+export const ESCAPES: readonly string[] = [...Object.keys(NAMED).map((letter) => `\\${letter}`), '\\uXXXX'];
+
 const ESCAPE = /\\(?:u([\da-fA-F]{4})|([\s\S]))/g;
 
 /** Offset and spelling of each escape that does not exist. */
