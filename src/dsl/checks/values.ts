@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { coreOf, readLeniently, TTL_NAMES, ttl } from '../../engine/contract.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { setJsonMember, wordedIssues } from '../../kernel/index.js';
-import type { Field, Mistake, ObjectValue, Position, Value } from '../syntax/ast.js';
+import { type Field, MAX_MISTAKES, type Mistake, type ObjectValue, type Position, type Value } from '../syntax/ast.js';
 import { durationOf, milliseconds } from '../syntax/numbers.js';
 import { quoteText } from '../syntax/strings.js';
 import { type AnySchema, CONSTANTS, defOf, FORMS, isDuration, KINDS, rewritten, type Scalar } from './forms.js';
@@ -71,7 +71,11 @@ export class ValueReader {
   }
 
   #mistake(code: Mistake['code'], at: Position, message: string, more: Partial<Mistake> = {}): void {
-    this.mistakes.push({ code, message, ...more, ...inPlace(at) });
+    if (!this.#isFull()) this.mistakes.push({ code, message, ...more, ...inPlace(at) });
+  }
+
+  #isFull(): boolean {
+    return this.mistakes.length >= MAX_MISTAKES;
   }
 
   #read(value: Value, schema: AnySchema, path: string): Located {
@@ -313,6 +317,7 @@ export class ValueReader {
   }
 
   #unknownField(name: string, at: Position, path: string, shape: Readonly<Record<string, unknown>>): void {
+    if (this.#isFull()) return;
     const fields = Object.keys(shape);
     const short = Object.entries(this.#kind.renamed).find(([, member]) => member === name)?.[0];
     const suggestion = (path === '' ? short : undefined) ?? nearest(name, fields);

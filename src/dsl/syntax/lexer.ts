@@ -59,7 +59,7 @@ const TOKENS_PER_STEP = 500;
 
 /** Stops at `limit` mistakes. */
 export function* lex(source: string, limit: number): Steps<Lexed> {
-  const scanner = new Scanner(source);
+  const scanner = new Scanner(source, limit);
   for (let steps = 0; scanner.at < source.length && scanner.mistakes.length < limit; steps++) {
     scanner.next();
     if (steps % TOKENS_PER_STEP === 0) yield;
@@ -76,9 +76,11 @@ class Scanner implements Lexed {
   at = 0;
   #line = 1;
   #lineStart: number;
+  readonly #limit: number;
 
-  constructor(source: string) {
+  constructor(source: string, limit: number) {
     this.source = source;
+    this.#limit = limit;
     // Editors show no byte order mark.
     this.#lineStart = source.startsWith('\ufeff') ? 1 : 0;
   }
@@ -129,11 +131,12 @@ class Scanner implements Lexed {
   /** Moves behind a text that may have line breaks. */
   #skip(text: string): void {
     const start = this.at;
+    this.at += text.length;
+    if (!text.includes('\n') && !text.includes('\r')) return;
     for (const { 0: lineBreak, index } of text.matchAll(LINE_BREAK)) {
       this.#line++;
       this.#lineStart = start + index + lineBreak.length;
     }
-    this.at += text.length;
   }
 
   #token(tokenType: TokenType, length: number): void {
@@ -157,7 +160,7 @@ class Scanner implements Lexed {
   #comment(text: string): void {
     const { at: start } = this;
     this.comments.push({
-      text: text.trimEnd().replace(/\r\n?/g, '\n'),
+      text: text.trimEnd().replaceAll('\r\n', '\n').replaceAll('\r', '\n'),
       ...this.#position(),
       start,
       end: start + text.length,
@@ -207,7 +210,7 @@ class Scanner implements Lexed {
       this.#mistake(`the text is not closed: write \`${quotes}\` at its end`, { expected: [`\`${quotes}\``] });
       this.unclosed.push(this.#position());
     }
-    for (const { offset, spelling } of unknownEscapes(source.slice(begin, end))) {
+    for (const { offset, spelling } of unknownEscapes(source.slice(begin, end), this.#limit)) {
       const fix =
         spelling === '\\u' ? 'write four hex digits behind it, such as \\u00e9' : 'write \\\\ for a backslash';
       const at = this.#positionAt(begin + offset);

@@ -10,7 +10,7 @@ const MAX_SHOWN = 30;
 
 function shown({ image, tokenType }: IToken): string {
   const [first = ''] = image.slice(0, 4 * MAX_SHOWN).split(/[\r\n]/, 1);
-  const part = first.length > MAX_SHOWN ? `${first.slice(0, MAX_SHOWN)}…` : first;
+  const part = first.length > MAX_SHOWN ? `${first.slice(0, MAX_SHOWN)}…` : first.trimEnd();
   return tokenType === tokens.Text ? part : `\`${part}\``;
 }
 

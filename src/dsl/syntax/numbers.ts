@@ -93,6 +93,12 @@ export function numericValue(image: string): NumericValue | NumericFault {
   return WITH_UNIT.test(image) ? invalidDuration(image) : invalidNumber(image);
 }
 
+/** A number as the language writes it: digits that are not exact are read with an exponent only. */
+export const numberText = (value: number): string => {
+  const text = String(value);
+  return 'type' in numericValue(text) ? text : value.toExponential();
+};
+
 export const milliseconds = ({ value, unit }: { readonly value: number; readonly unit: Unit }): number =>
   value * UNITS[unit];
 
