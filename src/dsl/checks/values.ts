@@ -154,30 +154,35 @@ export class ValueReader {
     return this.#refuse('type_mismatch', at, message, { suggestion });
   }
 
-  /** Any JSON. Texts are quoted there, or a slip such as `True` would become one. */
+  /** Any JSON. It has no parts: no schema looks into it. */
   #free(value: Value, path: string): Located {
-    const parts = new Map<string, Located>();
-    if (value.type === 'list') {
-      for (const [i, item] of value.items.entries()) parts.set(String(i), this.#free(item, `${path}[${i}]`));
-      return { json: [...parts.values()].map(({ json }) => json), at: inPlace(value), parts };
-    }
-    if (value.type === 'object') {
-      const json: JsonObject = {};
-      for (const field of this.#unique(value)) {
-        const part = this.#free(field.value, `${path}.${field.key.value}`);
-        parts.set(field.key.value, part);
-        setJsonMember(json, field.key.value, part.json);
+    return { json: this.#freeJson(value, () => path), at: inPlace(value), parts: NO_PARTS };
+  }
+
+  /** Texts are quoted, or a slip such as `True` would become one. The path is needed for mistakes only. */
+  #freeJson(value: Value, path: () => string): Json {
+    switch (value.type) {
+      case 'list':
+        return value.items.map((item, i) => this.#freeJson(item, () => `${path()}[${i}]`));
+      case 'object': {
+        const json: JsonObject = {};
+        for (const { key, value: inner } of this.#unique(value))
+          setJsonMember(
+            json,
+            key.value,
+            this.#freeJson(inner, () => `${path()}.${key.value}`),
+          );
+        return json;
       }
-      return { json, at: inPlace(value), parts };
+      case 'name':
+        return this.#unquotedJson(value.value, value, path()).json;
+      case 'duration': {
+        const message = `\`${path()}\` must not be a duration: write a number or a quoted text`;
+        return this.#refuse('type_mismatch', value, message).json;
+      }
+      default:
+        return value.type === 'null' ? null : value.value;
     }
-    if (value.type === 'name') return this.#unquotedJson(value.value, value, path);
-    if (value.type === 'duration')
-      return this.#refuse(
-        'type_mismatch',
-        value,
-        `\`${path}\` must not be a duration: write a number or a quoted text`,
-      );
-    return { json: value.type === 'null' ? null : value.value, at: inPlace(value), parts };
   }
 
   /** The alternative that takes values of this form. Its own schema says more than that of the union. */

@@ -72,7 +72,7 @@ export function numericValue(image: string): NumericValue | NumericFault {
     if (!Number.isFinite(value))
       return { code: 'invalid_value', message: `the number ${shorten(image)} is too large: quote it` };
     // Another number would be stored than the one written.
-    if (WHOLE.test(image) && BigInt(value) !== BigInt(image))
+    if (!Number.isSafeInteger(value) && WHOLE.test(image) && BigInt(value) !== BigInt(image))
       return {
         code: 'invalid_value',
         message: `the number ${shorten(image)} has too many digits to be stored exactly: quote it`,
