@@ -102,26 +102,26 @@ class Index {
       else {
         if (next) this.#cycle([...chain], next);
         else this.#undefinedBase(one);
-        for (const broken of chain) this.#fields.set(broken, undefined);
+        this.#fields.set(one, undefined);
       }
     }
-    let inherited = this.#fields.get(one);
-    const isBroken = this.#fields.has(one) && inherited === undefined;
-    for (const each of [...chain].reverse())
-      if (!this.#fields.has(each)) {
-        inherited = isBroken ? undefined : mergedFields(each, inherited);
-        this.#fields.set(each, inherited);
-      }
-    return this.#fields.get(definition);
-  }
-
-  isBroken(definition: Definition): boolean {
-    return this.#fields.get(definition) === undefined;
+    // From the last base, which is known or has none, back to the definition.
+    const isBroken = this.#fields.has(one) && !this.#fields.get(one);
+    let fields = this.#fields.get(one);
+    for (const each of [...chain].reverse()) {
+      if (!isBroken) fields = mergedFields(each, fields);
+      this.#fields.set(each, fields);
+    }
+    return fields;
   }
 
   #undefinedBase({ kind, base }: Definition): void {
-    const names = [...this.byKey.values()].filter((one) => one.kind.value === kind.value).map((one) => one.name!.value);
-    const suggestion = this.#undefinedBases++ < MAX_MISTAKES ? nearest(base!.value, names) : undefined;
+    const isShown = this.#undefinedBases++ < MAX_MISTAKES;
+    const others = isShown ? [...this.byKey.values()].filter((one) => one.kind.value === kind.value) : [];
+    const suggestion = nearest(
+      base!.value,
+      others.map((one) => one.name!.value),
+    );
     this.#mistake(
       'undefined_reference',
       base!,
@@ -171,7 +171,7 @@ class InheritedValues {
   }
 
   mistake({ base, kind }: Definition): Mistake {
-    const message = `definitions take over at most ${MAX_INHERITED.toLocaleString('en')} values by \`extends\` in all`;
+    const message = `definitions take over at most ${MAX_INHERITED.toLocaleString('en')} values by \`extends\` in all: extend smaller ones`;
     return { code: 'limit', message, ...inPlace(base ?? kind) };
   }
 
@@ -286,8 +286,9 @@ export function* checkDocument({ definitions }: Document, complete: boolean): St
   const inherited = new InheritedValues();
   for (const definition of index.byKey.values()) {
     yield;
-    const fields = [...(index.fieldsOf(definition)?.values() ?? [])].flat();
-    if (index.isBroken(definition)) continue;
+    const byName = index.fieldsOf(definition);
+    if (!byName) continue;
+    const fields = [...byName.values()].flat();
     if (inherited.exceed(definition, fields)) {
       mistakes.push(inherited.mistake(definition));
       break;
