@@ -5,13 +5,15 @@ import {
   type Definition,
   type Document,
   type Field,
+  MAX_INHERITED,
   MAX_MISTAKES,
   type Mistake,
   type Position,
+  type Value,
 } from '../syntax/ast.js';
 import { isKind, KIND_NAMES, type KindName, kinds, type Target, toInput } from './kinds.js';
 import { nearest } from './suggestions.js';
-import { inPlace, type Located, partAt, type Reference, ValueReader } from './values.js';
+import { alternatives, inPlace, type Located, partAt, type Reference, ValueReader } from './values.js';
 
 /** A definition as the operation of its kind takes it. */
 export interface Declared {
@@ -29,10 +31,15 @@ export interface Checked {
 const titleOf = (kind: string, name: string): string => (name === '' ? kind : `${kind} \`${name}\``);
 const keyOf = (kind: string, name: string): string => `${kind} ${name}`;
 
+/** More names of a cycle are not listed. */
+const MAX_NAMES = 20;
+
 /** Definitions by kind and name; duplicates, unknown kinds and wrong names are mistakes. */
 class Index {
   readonly byKey = new Map<string, Definition>();
   readonly mistakes: Mistake[] = [];
+  readonly #fields = new Map<Definition, Fields | undefined>();
+  #undefinedBases = 0;
 
   add(definition: Definition): void {
     const { kind, name } = definition;
@@ -45,7 +52,9 @@ class Index {
       this.#mistake(
         'duplicate',
         name ?? kind,
-        `${titleOf(kind.value, name?.value ?? '')} is already defined on line ${before.line}`,
+        name
+          ? `${titleOf(kind.value, name.value)} is already defined on line ${before.line}: rename or remove one`
+          : `${kind.value} are already defined on line ${before.line}: write all fields there`,
       );
   }
 
@@ -58,7 +67,7 @@ class Index {
     this.#mistake(
       'unknown_kind',
       kind,
-      `unknown kind \`${kind.value}\`${suggestion === undefined ? `: use ${KIND_NAMES.join(', ')}` : `: did you mean \`${suggestion}\`?`}`,
+      `unknown kind \`${kind.value}\`${hint(suggestion, `: use ${alternatives(KIND_NAMES)}`)}`,
       { expected: KIND_NAMES, ...(suggestion === undefined ? {} : { suggestion }) },
     );
   }
@@ -67,7 +76,8 @@ class Index {
     const schema = kinds[word].name;
     if (!schema) {
       if (name) this.#mistake('invalid_value', name, `${word} have no name: write \`${word} { … }\``);
-      else if (base) this.#mistake('invalid_value', base, `${word} cannot extend another definition`);
+      else if (base)
+        this.#mistake('invalid_value', base, `${word} cannot extend another definition: remove \`extends\``);
       return !name && !base;
     }
     if (!name) {
@@ -80,49 +90,104 @@ class Index {
   }
 
   /** The fields of a definition, those of its bases included; undefined if its bases do not exist or form a cycle. */
-  fieldsOf(definition: Definition): readonly Field[] | undefined {
-    const fields = new Map<string, readonly Field[]>();
-    const seen = new Set<Definition>();
-    for (let one: Definition | undefined = definition; one; ) {
-      seen.add(one);
-      const own = new Map<string, Field[]>();
-      for (const field of one.body.fields) own.set(field.key.value, [...(own.get(field.key.value) ?? []), field]);
-      for (const [name, given] of own) if (!fields.has(name)) fields.set(name, given);
+  fieldsOf(definition: Definition): Fields | undefined {
+    const chain = new Set<Definition>();
+    let one = definition;
+    while (!this.#fields.has(one)) {
+      chain.add(one);
       const { base }: Definition = one;
       if (!base) break;
       const next = this.byKey.get(keyOf(definition.kind.value, base.value));
-      if (!next) return this.#undefinedBase(one);
-      if (seen.has(next)) return this.#cycle(definition, next);
-      one = next;
+      if (next && !chain.has(next)) one = next;
+      else {
+        if (next) this.#cycle([...chain], next);
+        else this.#undefinedBase(one);
+        this.#fields.set(one, undefined);
+      }
     }
-    return [...fields.values()].flat();
+    // From the last base, which is known or has none, back to the definition.
+    const isBroken = this.#fields.has(one) && !this.#fields.get(one);
+    let fields = this.#fields.get(one);
+    for (const each of [...chain].reverse()) {
+      if (!isBroken) fields = mergedFields(each, fields);
+      this.#fields.set(each, fields);
+    }
+    return fields;
   }
 
-  #undefinedBase({ kind, base }: Definition): undefined {
-    const names = [...this.byKey.values()].filter((one) => one.kind.value === kind.value).map((one) => one.name!.value);
-    const suggestion = nearest(base!.value, names);
+  #undefinedBase({ kind, base }: Definition): void {
+    const isShown = this.#undefinedBases++ < MAX_MISTAKES;
+    const others = isShown ? [...this.byKey.values()].filter((one) => one.kind.value === kind.value) : [];
+    const suggestion = nearest(
+      base!.value,
+      others.map((one) => one.name!.value),
+    );
     this.#mistake(
       'undefined_reference',
       base!,
-      `${titleOf(kind.value, base!.value)} is not defined in this source${hint(suggestion, '')}`,
+      `${titleOf(kind.value, base!.value)} is not defined in this source${hint(suggestion, ': define it, or remove `extends`')}`,
       suggestion === undefined ? {} : { suggestion },
     );
   }
 
-  /** Reported once, for the definition that comes first in the cycle. */
-  #cycle(definition: Definition, begin: Definition): undefined {
-    if (definition !== begin) return undefined;
-    const names = [begin.name!.value];
-    let first = begin;
-    for (let one = begin; ; ) {
-      one = this.byKey.get(keyOf(begin.kind.value, one.base!.value))!;
-      names.push(one.name!.value);
-      if (one.start < first.start) first = one;
-      if (one === begin) break;
-    }
-    if (first === begin)
-      this.#mistake('circular_dependency', begin.base!, `circular dependency: ${names.join(' extends ')}`);
+  /** Reported for the definition that comes first in the cycle, which begins with `begin`. */
+  #cycle(chain: readonly Definition[], begin: Definition): void {
+    const cycle = chain.slice(chain.indexOf(begin));
+    const first = cycle.reduce((a, b) => (a.start < b.start ? a : b));
+    const at = cycle.indexOf(first);
+    const names = [...cycle.slice(at), ...cycle.slice(0, at), first].map(({ name }) => name!.value);
+    this.#mistake('circular_dependency', first.base!, `circular dependency: ${shortened(names).join(' extends ')}`);
   }
+}
+
+/** A long cycle is named by its ends. */
+const shortened = (names: readonly string[]): readonly string[] =>
+  names.length <= MAX_NAMES ? names : [...names.slice(0, MAX_NAMES - 2), '…', ...names.slice(-1)];
+
+/** Fields by their name; several if one is there twice. */
+type Fields = ReadonlyMap<string, readonly Field[]>;
+
+/** Own fields replace whole fields of the base. */
+function mergedFields({ body }: Definition, inherited: Fields | undefined): Fields {
+  if (body.fields.length === 0 && inherited) return inherited;
+  const fields = new Map<string, Field[]>();
+  for (const field of body.fields) {
+    const same = fields.get(field.key.value);
+    if (same) same.push(field);
+    else fields.set(field.key.value, [field]);
+  }
+  return inherited ? new Map([...inherited, ...fields]) : fields;
+}
+
+/** Counts the values that definitions take over: each is read again, and stored again. */
+class InheritedValues {
+  readonly #sizes = new Map<Field, number>();
+  #count = 0;
+
+  exceed({ body }: Definition, fields: readonly Field[]): boolean {
+    const own = new Set(body.fields);
+    for (const field of fields) if (!own.has(field)) this.#count += this.#sizeOf(field);
+    return this.#count > MAX_INHERITED;
+  }
+
+  mistake({ base, kind }: Definition): Mistake {
+    const message = `definitions take over at most ${MAX_INHERITED.toLocaleString('en')} values by \`extends\` in all: extend smaller ones`;
+    return { code: 'limit', message, ...inPlace(base ?? kind) };
+  }
+
+  #sizeOf(field: Field): number {
+    const known = this.#sizes.get(field);
+    const size = known ?? valuesOf(field.value);
+    if (known === undefined) this.#sizes.set(field, size);
+    return size;
+  }
+}
+
+/** Brackets nest at most 72 levels. */
+function valuesOf(value: Value): number {
+  if (value.type === 'list') return value.items.reduce((sum, item) => sum + valuesOf(item), 1);
+  if (value.type === 'object') return value.fields.reduce((sum, field) => sum + valuesOf(field.value), 1);
+  return 1;
 }
 
 const article = (word: string): string => `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
@@ -188,7 +253,22 @@ function undefinedReference(
   return { code: 'undefined_reference', message, ...(suggestion === undefined ? {} : { suggestion }), ...inPlace(at) };
 }
 
-const byPosition = (a: Mistake, b: Mistake): number => a.line - b.line || a.column - b.column;
+/** The first by position. */
+function* undefinedReferences(
+  references: readonly Reference[],
+  known: Record<Target, Set<string>>,
+): Steps<readonly Mistake[]> {
+  const mistakes: Mistake[] = [];
+  for (const reference of [...references].sort(byPosition)) {
+    const mistake = undefinedReference(reference, known);
+    if (!mistake) continue;
+    yield;
+    if (mistakes.push(mistake) >= MAX_MISTAKES) break;
+  }
+  return mistakes;
+}
+
+const byPosition = (a: Position, b: Position): number => a.line - b.line || a.column - b.column;
 
 /** Inherited fields are checked with every definition that has them; their mistakes are reported once. */
 function distinct(mistakes: readonly Mistake[]): Mistake[] {
@@ -203,21 +283,23 @@ export function* checkDocument({ definitions }: Document, complete: boolean): St
   const mistakes: Mistake[] = [];
   const references: Reference[] = [];
   const declared: Declared[] = [];
+  const inherited = new InheritedValues();
   for (const definition of index.byKey.values()) {
     yield;
-    const fields = index.fieldsOf(definition);
-    if (!fields) continue;
+    const byName = index.fieldsOf(definition);
+    if (!byName) continue;
+    const fields = [...byName.values()].flat();
+    if (inherited.exceed(definition, fields)) {
+      mistakes.push(inherited.mistake(definition));
+      break;
+    }
     const read = declare(definition, fields);
     mistakes.push(...read.mistakes);
     references.push(...read.references);
     if (read.declared) declared.push(read.declared);
     if (mistakes.length >= MAX_MISTAKES) break;
   }
-  const known = targetsOf(index.byKey.values());
-  for (const reference of references) {
-    const mistake = undefinedReference(reference, known);
-    if (mistake) mistakes.push(mistake);
-  }
+  if (complete) mistakes.push(...(yield* undefinedReferences(references, targetsOf(index.byKey.values()))));
   const all = [...index.mistakes, ...mistakes].filter(({ code }) => complete || code !== 'undefined_reference');
   return { declared, mistakes: distinct(all) };
 }

@@ -2,22 +2,41 @@
 
 const MAX_LENGTH = 60;
 
-/** Edits (insert, delete, replace, swap of neighbours) from one word to another. */
-function distance(a: string, b: string): number {
-  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+/** Both words without the letters that they begin and end with in common. */
+function differingParts(a: string, b: string): readonly [string, string] {
+  const shorter = Math.min(a.length, b.length);
+  let begin = 0;
+  while (begin < shorter && a[begin] === b[begin]) begin++;
+  let end = 0;
+  while (end < shorter - begin && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+  return [a.slice(begin, a.length - end), b.slice(begin, b.length - end)];
+}
+
+/** Edits (insert, delete, replace, swap of neighbours) from one word to another; more than `most` count as `most` + 1. */
+function distance(word: string, candidate: string, most: number): number {
+  const [a, b] = differingParts(word, candidate);
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
+    let least = i;
     for (let j = 1; j <= b.length; j++) {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1;
-      let best = Math.min(row[j - 1]! + 1, rows[i - 1]![j]! + 1, rows[i - 1]![j - 1]! + cost);
+      let best = Math.min(row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + cost);
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        best = Math.min(best, rows[i - 2]![j - 2]! + 1);
+        best = Math.min(best, beforeLast[j - 2]! + 1);
       row.push(best);
+      least = Math.min(least, best);
     }
-    rows.push(row);
+    // A swap may look back two rows, which are at most one edit better.
+    if (least > most + 1) return most + 1;
+    beforeLast = last;
+    last = row;
   }
-  return rows[a.length]![b.length]!;
+  return last[b.length]!;
 }
+
+const MAX_EDITS = 3;
 
 /** The nearest candidate, if it is near enough to be meant: a third of its letters may differ, and their case. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
@@ -25,9 +44,10 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   const meant = word.toLowerCase();
   let best: { readonly candidate: string; readonly edits: number } | undefined;
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - word.length) > 3 || candidate === word) continue;
-    const edits = distance(meant, candidate.toLowerCase());
-    if (edits <= Math.floor(candidate.length / 3) && edits < (best?.edits ?? 4)) best = { candidate, edits };
+    const most = Math.min(Math.floor(candidate.length / 3), (best?.edits ?? MAX_EDITS + 1) - 1);
+    if (Math.abs(candidate.length - word.length) > most || candidate === word) continue;
+    const edits = distance(meant, candidate.toLowerCase(), most);
+    if (edits <= most) best = { candidate, edits };
   }
   return best?.candidate;
 }

@@ -3,15 +3,12 @@ import { z } from 'zod';
 import { coreOf, readLeniently, TTL_NAMES, ttl } from '../../engine/contract.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { setJsonMember, wordedIssues } from '../../kernel/index.js';
-import type { Field, Mistake, ObjectValue, Position, Value } from '../syntax/ast.js';
+import { type Field, MAX_MISTAKES, type Mistake, type ObjectValue, type Position, type Value } from '../syntax/ast.js';
 import { durationOf, milliseconds } from '../syntax/numbers.js';
 import { quoteText } from '../syntax/strings.js';
+import { type AnySchema, CONSTANTS, defOf, FORMS, isDuration, KINDS, rewritten, type Scalar } from './forms.js';
 import type { Kind, Target } from './kinds.js';
 import { nearest } from './suggestions.js';
-
-type AnySchema = z.core.$ZodType;
-type Def = z.core.$ZodTypeDef & Record<string, unknown>;
-const defOf = (schema: AnySchema): Def => schema._zod.def as Def;
 
 /** JSON with the positions of its parts. */
 export interface Located {
@@ -34,15 +31,23 @@ const MAX_BARE_TEXT = 1000;
 const isLongText = (schema: AnySchema): boolean =>
   (((schema as z.ZodString).maxLength as number | null) ?? MAX_BARE_TEXT) > MAX_BARE_TEXT;
 
-/** The part at a path, or the nearest one around it that was written. */
+/** The part at a path, or the nearest one around it that was written or is reported. */
 export function partAt(located: Located, path: readonly PropertyKey[]): Located {
   let found = located;
   for (const step of path) {
     const part = found.parts.get(String(step));
     if (!part) break;
     found = part;
+    if (part.reported) break;
   }
   return found;
+}
+
+/** Whether something was written at this path. */
+function hasPart(located: Located, path: readonly PropertyKey[]): boolean {
+  let part: Located | undefined = located;
+  for (const step of path) part = part?.parts.get(String(step));
+  return part !== undefined;
 }
 
 export const inPlace = ({ line, column }: Position): Position => ({ line, column });
@@ -66,7 +71,11 @@ export class ValueReader {
   }
 
   #mistake(code: Mistake['code'], at: Position, message: string, more: Partial<Mistake> = {}): void {
-    this.mistakes.push({ code, message, ...more, ...inPlace(at) });
+    if (!this.#isFull()) this.mistakes.push({ code, message, ...more, ...inPlace(at) });
+  }
+
+  #isFull(): boolean {
+    return this.mistakes.length >= MAX_MISTAKES;
   }
 
   #read(value: Value, schema: AnySchema, path: string): Located {
@@ -75,12 +84,14 @@ export class ValueReader {
     const leaf = (json: Json): Located => ({ json, at: inPlace(value), parts: NO_PARTS });
     if (this.#kind.durations.includes(path)) return this.#duration(value, path);
     if (type === 'union') return this.#union(value, core, path);
-    if (type === 'unknown') return this.#free(value, path);
+    if (type === 'unknown') return this.#json(value, core, path);
     switch (value.type) {
       case 'null':
-        return this.#refuse('type_mismatch', value, `\`${path}\` must not be null: leave it out`);
+        return z.safeParse(schema, undefined).success
+          ? this.#refuse('type_mismatch', value, `\`${path}\` must not be null: leave it out`)
+          : this.#wrong(core, path, value, 'null');
       case 'duration':
-        return this.#refuse('type_mismatch', value, `\`${path}\` must not be a duration`);
+        return this.#wrong(core, path, value, 'a duration');
       case 'name':
         return this.#name(value, core, path);
       case 'list':
@@ -88,8 +99,22 @@ export class ValueReader {
       case 'object':
         return this.#object(value, core, path, value);
       default:
-        return leaf(value.value);
+        return this.#misfit(value, core, path) ?? leaf(value.value);
     }
+  }
+
+  /** A text, number or boolean of another type than the field, where it is clear what to write. */
+  #misfit(value: Scalar, core: AnySchema, path: string): Located | undefined {
+    const suggestion = rewritten(value, core);
+    const found = value.type === 'boolean' ? `\`${value.value}\`` : FORMS[value.type];
+    return suggestion === undefined ? undefined : this.#wrong(core, path, value, found, suggestion);
+  }
+
+  /** JSON of any form, or an object of any form. */
+  #json(value: Value, core: AnySchema, path: string): Located {
+    const takesBlocks = z.safeParse(core, {}).success && !z.safeParse(core, null).success;
+    if (value.type === 'object' || !takesBlocks) return this.#free(value, path);
+    return this.#refuse('type_mismatch', value, `\`${path}\` must be a block, not ${FORMS[value.type]}`);
   }
 
   /** Reports a mistake; the value counts as read. */
@@ -100,9 +125,10 @@ export class ValueReader {
 
   #duration(value: Value, path: string): Located {
     if (value.type === 'duration') return { json: milliseconds(value), at: inPlace(value), parts: NO_PARTS };
+    const suggestion = value.type === 'number' ? `${value.value}ms` : value.type === 'text' ? value.value : '';
     return this.#refuse('type_mismatch', value, `\`${path}\` must be a duration, such as 60s`, {
       expected: ['a duration'],
-      ...(value.type === 'number' ? { suggestion: `${value.value}ms` } : {}),
+      ...(isDuration(suggestion) ? { suggestion } : {}),
     });
   }
 
@@ -113,7 +139,7 @@ export class ValueReader {
     if (type === 'enum' || type === 'literal' || (type === 'string' && !isLongText(core)))
       return { json: value, at: inPlace(at), parts: NO_PARTS };
     if (type === 'string') return this.#unquoted(value, at, path);
-    return this.#refuse('type_mismatch', at, `\`${path}\` must be ${KINDS[type] ?? type}, not \`${value}\``);
+    return this.#wrong(core, path, at, `\`${value}\``, rewritten({ type: 'name', value }, core));
   }
 
   #unquoted(value: string, at: Position, path: string): Located {
@@ -121,30 +147,42 @@ export class ValueReader {
     return this.#refuse('type_mismatch', at, `\`${path}\` must be a quoted text: write ${suggestion}`, { suggestion });
   }
 
-  /** Any JSON. Texts are quoted there, or a slip such as `True` would become one. */
+  #unquotedJson(value: string, at: Position, path: string): Located {
+    const suggestion = CONSTANTS[value.toLowerCase()];
+    if (suggestion === undefined) return this.#unquoted(value, at, path);
+    const message = `\`${path}\` must be ${suggestion} or a quoted text, not \`${value}\``;
+    return this.#refuse('type_mismatch', at, message, { suggestion });
+  }
+
+  /** Any JSON. It has no parts: no schema looks into it. */
   #free(value: Value, path: string): Located {
-    const parts = new Map<string, Located>();
-    if (value.type === 'list') {
-      for (const [i, item] of value.items.entries()) parts.set(String(i), this.#free(item, `${path}[${i}]`));
-      return { json: [...parts.values()].map(({ json }) => json), at: inPlace(value), parts };
-    }
-    if (value.type === 'object') {
-      const json: JsonObject = {};
-      for (const field of this.#unique(value)) {
-        const part = this.#free(field.value, `${path}.${field.key.value}`);
-        parts.set(field.key.value, part);
-        setJsonMember(json, field.key.value, part.json);
+    return { json: this.#freeJson(value, () => path), at: inPlace(value), parts: NO_PARTS };
+  }
+
+  /** Texts are quoted, or a slip such as `True` would become one. The path is needed for mistakes only. */
+  #freeJson(value: Value, path: () => string): Json {
+    switch (value.type) {
+      case 'list':
+        return value.items.map((item, i) => this.#freeJson(item, () => `${path()}[${i}]`));
+      case 'object': {
+        const json: JsonObject = {};
+        for (const { key, value: inner } of this.#unique(value))
+          setJsonMember(
+            json,
+            key.value,
+            this.#freeJson(inner, () => `${path()}.${key.value}`),
+          );
+        return json;
       }
-      return { json, at: inPlace(value), parts };
+      case 'name':
+        return this.#unquotedJson(value.value, value, path()).json;
+      case 'duration': {
+        const message = `\`${path()}\` must not be a duration: write a number or a quoted text`;
+        return this.#refuse('type_mismatch', value, message).json;
+      }
+      default:
+        return value.type === 'null' ? null : value.value;
     }
-    if (value.type === 'name') return this.#unquoted(value.value, value, path);
-    if (value.type === 'duration')
-      return this.#refuse(
-        'type_mismatch',
-        value,
-        `\`${path}\` must not be a duration: write a number or a quoted text`,
-      );
-    return { json: value.type === 'null' ? null : value.value, at: inPlace(value), parts };
   }
 
   /** The alternative that takes values of this form. Its own schema says more than that of the union. */
@@ -155,12 +193,14 @@ export class ValueReader {
       return this.#tagged(value, options, discriminator, path);
     const form = value.type === 'object' ? ['object', 'record'] : value.type === 'list' ? ['array'] : SCALARS;
     const option = options.find((one) => form.includes(defOf(coreOf(one)).type)) ?? options.find(isFree) ?? options[0]!;
-    return this.#checked(this.#read(value, option, path), option, path);
+    return this.#checked(value, option, path);
   }
 
-  #checked(located: Located, option: AnySchema, path: string): Located {
+  /** Reads a value and checks it by its own schema. */
+  #checked(value: Value, schema: AnySchema, path: string): Located {
     const before = this.mistakes.length;
-    this.check(option as z.ZodType, located, path);
+    const located = this.#read(value, schema, path);
+    this.check(schema as z.ZodType, located, path);
     return this.mistakes.length === before ? located : { ...located, reported: true };
   }
 
@@ -168,14 +208,16 @@ export class ValueReader {
     const given = value.fields.find(({ key }) => key.value === tag)?.value;
     const named = given && 'value' in given ? String(given.value) : undefined;
     const option = options.find((one) => tagsOf(one, tag).some((each) => each.toLowerCase() === named?.toLowerCase()));
-    if (option) return this.#checked(this.#read(value, option, path), option, path);
+    if (option) return this.#checked(value, option, path);
     const tags = options.flatMap((one) => tagsOf(one, tag));
     const suggestion = named === undefined ? undefined : nearest(named, tags);
     const [code, at] = given ? (['invalid_value', given] as const) : (['missing_field', value] as const);
-    return this.#refuse(code, at, `\`${path}.${tag}\` must be ${alternatives(tags)}`, {
-      expected: tags,
-      ...(suggestion === undefined ? {} : { suggestion }),
-    });
+    return this.#refuse(
+      code,
+      at,
+      `\`${path}.${tag}\` ${given ? '' : 'is required and '}must be ${alternatives(tags)}`,
+      { expected: tags, ...(suggestion === undefined ? {} : { suggestion }) },
+    );
   }
 
   /** The message of the schema names forms of JSON. */
@@ -199,14 +241,16 @@ export class ValueReader {
     for (const { path: inner, code, words, values } of wordedIssues(parsed.error)) {
       const part = partAt(located, inner);
       const field = pathText(path, inner);
-      if (part.reported || (code === 'missing' && this.#isMisspelled(field))) continue;
+      // An enumeration reports an absent value as a wrong one.
+      const isMissing = code === 'missing' || (values.length > 0 && !hasPart(located, inner));
+      if (part.reported || (isMissing && this.#isMisspelled(field))) continue;
       const suggestion = typeof part.json === 'string' ? nearest(part.json, values) : undefined;
-      const subject =
-        code === 'missing' && field === String(inner[0]) ? `\`${field}\` of ${this.#title}` : `\`${field}\``;
+      const subject = isMissing && field === String(inner[0]) ? `\`${field}\` of ${this.#title}` : `\`${field}\``;
+      const rule = values.length > 0 ? `must be ${alternatives(values)}` : this.#inUnits(words, field);
       this.#mistake(
-        CODES[code] ?? 'invalid_value',
+        isMissing ? 'missing_field' : (CODES[code] ?? 'invalid_value'),
         part.at,
-        `${subject} ${values.length > 0 ? `must be ${alternatives(values)}` : this.#inUnits(words, field)}`,
+        `${subject} ${isMissing && values.length > 0 ? `is required and ${rule}` : rule}`,
         { ...(values.length > 0 ? { expected: values } : {}), ...(suggestion === undefined ? {} : { suggestion }) },
       );
     }
@@ -235,9 +279,12 @@ export class ValueReader {
     return { json: [...parts.values()].map(({ json }) => json), at: inPlace(at), parts };
   }
 
-  #wrong(core: AnySchema, path: string, at: Position, found: string): Located {
+  #wrong(core: AnySchema, path: string, at: Position, found: string, suggestion?: string): Located {
     const { type } = defOf(core);
-    return this.#refuse('type_mismatch', at, `\`${path}\` must be ${KINDS[type] ?? type}, not ${found}`);
+    const fix = suggestion === undefined ? '' : `: write ${suggestion}`;
+    return this.#refuse('type_mismatch', at, `\`${path}\` must be ${KINDS[type] ?? type}, not ${found}${fix}`, {
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
   }
 
   #object(value: Pick<ObjectValue, 'fields'>, core: AnySchema, path: string, at: Position): Located {
@@ -263,18 +310,28 @@ export class ValueReader {
 
   /** `read { Note: all }` for a list of rules. */
   #rules({ fields }: Pick<ObjectValue, 'fields'>, core: AnySchema, path: string, at: Position): Located {
-    const items = fields.map(({ key, value }): Value => {
+    const { element } = defOf(core) as unknown as { element: AnySchema };
+    const parts = new Map<string, Located>();
+    for (const [i, { key, value }] of fields.entries()) {
       const type: Field = { key: { ...key, value: 'memory_type' }, value: { ...key, type: 'name', value: key.value } };
-      return { ...key, type: 'object', fields: [type, { key: { ...key, value: 'scope' }, value }] };
-    });
-    return this.#list(items, core, path, at);
+      const rule: Value = { ...key, type: 'object', fields: [type, { key: { ...key, value: 'scope' }, value }] };
+      const inner = `${path}.${key.value}`;
+      parts.set(String(i), this.#checked(rule, element, inner));
+    }
+    return { json: [...parts.values()].map(({ json }) => json), at: inPlace(at), parts };
   }
 
   #unknownField(name: string, at: Position, path: string, shape: Readonly<Record<string, unknown>>): void {
+    if (this.#isFull()) return;
     const fields = Object.keys(shape);
     const short = Object.entries(this.#kind.renamed).find(([, member]) => member === name)?.[0];
     const suggestion = (path === '' ? short : undefined) ?? nearest(name, fields);
     const owner = path === '' ? this.#title : `\`${path}\``;
+    if (name === 'extends' && path === '') {
+      const message = `\`extends\` is no field: write \`${this.#title.replaceAll('`', '')} extends Base { … }\``;
+      this.#mistake('unknown_field', at, message, { expected: fields });
+      return;
+    }
     const rest =
       suggestion === undefined ? `, which has ${alternatives(fields, 'and')}` : `: did you mean \`${suggestion}\`?`;
     this.#mistake('unknown_field', at, `unknown field \`${name}\` of ${owner}${rest}`, {
@@ -290,13 +347,13 @@ export class ValueReader {
       const { key } = field;
       const before = first.get(key.value);
       if (!before) first.set(key.value, field);
-      else this.#mistake('duplicate', key, `\`${key.value}\` is already set on line ${before.key.line}`);
+      else this.#mistake('duplicate', key, `\`${key.value}\` is already set on line ${before.key.line}: remove one`);
     }
     return [...first.values()];
   }
 }
 
-const CODES: Readonly<Record<string, Mistake['code']>> = { missing: 'missing_field', invalid_type: 'type_mismatch' };
+const CODES: Readonly<Record<string, Mistake['code']>> = { invalid_type: 'type_mismatch' };
 
 const pathText = (begin: string, path: readonly PropertyKey[]): string =>
   path.reduce<string>(
@@ -305,16 +362,6 @@ const pathText = (begin: string, path: readonly PropertyKey[]): string =>
   );
 
 const SCALARS = ['string', 'enum', 'literal', 'number', 'boolean'];
-
-const KINDS: Readonly<Record<string, string>> = {
-  string: 'text',
-  number: 'a number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'a block',
-  record: 'a block',
-  enum: 'a name',
-};
 
 const isFree = (schema: AnySchema): boolean => defOf(coreOf(schema)).type === 'unknown';
 

@@ -95,6 +95,8 @@ export const MAX_DEFINITIONS = 1000;
 export const MAX_TOKENS_PER_DEFINITION = 20_000;
 /** Below the limit of stored JSON (64), a list and a block come on top. */
 export const MAX_NESTING = 72;
+/** Maximum number of values that definitions take over by `extends`, in all. */
+export const MAX_INHERITED = 20_000;
 /** Further mistakes are not reported. */
 export const MAX_MISTAKES = 100;
 

@@ -1,6 +1,7 @@
 /** The canonical form of a document: one layout for every source that means the same, comments kept. */
 import type { Steps } from '../../kernel/index.js';
 import { type Comment, type Definition, type Document, type Field, isBareWord, type Value } from './ast.js';
+import { numberText } from './numbers.js';
 import { quoteLines, quoteText } from './strings.js';
 
 const STEP = '  ';
@@ -15,6 +16,7 @@ function scalarText(value: Value): string | undefined {
     case 'text':
       return value.value.includes('\n') ? undefined : quoteText(value.value);
     case 'number':
+      return numberText(value.value);
     case 'boolean':
       return String(value.value);
     case 'null':

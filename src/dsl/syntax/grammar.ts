@@ -9,6 +9,7 @@ import {
 } from 'chevrotain';
 import type { Definition, Field, Mistake, Name, ObjectValue, Span, Value } from './ast.js';
 import { tokens } from './lexer.js';
+import { unexpected } from './messages.js';
 import { numericValue } from './numbers.js';
 import { dedent, unescapeText } from './strings.js';
 
@@ -44,9 +45,10 @@ class TooManyMistakes extends Error {}
 
 type Paths = readonly (readonly (readonly TokenType[])[])[];
 
-/** Messages for a reader who knows the language, not the grammar. */
+/** What a reader expects who knows the language, not the grammar. */
 const fieldOrEnd = ['a field', '`}`'];
 const VALUE = ['a value'];
+const COLON = ['`:`'];
 
 function expectedIn(ruleName: string, label: string, previous: IToken): readonly string[] {
   if (ruleName === 'source') return ['a definition'];
@@ -62,7 +64,7 @@ const labelsOf = (paths: Paths): string[] => [
   ...new Set(paths.flatMap((alternatives) => alternatives.map(([first]) => first!.LABEL ?? first!.name))),
 ];
 
-/** The parser's messages are the expected tokens as JSON: `mistakeOf` words them. */
+/** The parser's messages are the expected tokens as JSON: `unexpected` words them. */
 const messagesUpTo = (limit: number): IParserErrorMessageProvider & { count: number } => {
   const say = (expected: readonly string[]): string => {
     if (provider.count++ >= limit) throw new TooManyMistakes();
@@ -80,8 +82,18 @@ const messagesUpTo = (limit: number): IParserErrorMessageProvider & { count: num
       ruleName: string;
     }) => say(expectedIn(ruleName, expected.LABEL ?? expected.name, previous)),
     buildNotAllInputParsedMessage: () => say(['a definition']),
-    buildNoViableAltMessage: ({ expectedPathsPerAlt, ruleName }: { expectedPathsPerAlt: unknown; ruleName: string }) =>
-      say(ruleName === 'value' ? VALUE : labelsOf(expectedPathsPerAlt as Paths)),
+    buildNoViableAltMessage: ({
+      expectedPathsPerAlt,
+      previous,
+      ruleName,
+    }: {
+      expectedPathsPerAlt: unknown;
+      previous: IToken;
+      ruleName: string;
+    }) => {
+      if (ruleName !== 'value') return say(labelsOf(expectedPathsPerAlt as Paths));
+      return say(tokenMatcher(previous, tokens.Colon) ? VALUE : COLON);
+    },
     buildEarlyExitMessage: ({ expectedIterationPaths }: { expectedIterationPaths: unknown }) =>
       say(labelsOf([expectedIterationPaths as Paths[number]])),
   };
@@ -92,7 +104,9 @@ const MAX_PER_PARSE = 100;
 
 class DefinitionParser extends EmbeddedActionsParser {
   /** Mistakes that the grammar allows for, so that it can go on behind them. */
-  readonly found: Mistake[] = [];
+  readonly found: { readonly expected: readonly string[]; readonly token: IToken }[] = [];
+  /** Numbers and durations that cannot be read. */
+  readonly misread: Mistake[] = [];
   readonly #messages: { count: number };
 
   constructor() {
@@ -105,6 +119,7 @@ class DefinitionParser extends EmbeddedActionsParser {
   begin(input: IToken[]): void {
     this.#messages.count = 0;
     this.found.length = 0;
+    this.misread.length = 0;
     this.input = input;
   }
 
@@ -123,7 +138,10 @@ class DefinitionParser extends EmbeddedActionsParser {
 
   readonly definition: ParserMethod<[], Definition | undefined> = this.RULE('definition', () => {
     const kind = this.CONSUME(tokens.Word);
-    const name = this.OPTION(() => this.SUBRULE(this.name));
+    const name = this.OPTION({
+      GATE: () => this.LA(1).tokenType !== tokens.Extends,
+      DEF: () => this.SUBRULE(this.name),
+    });
     const base = this.OPTION2(() => {
       this.CONSUME(tokens.Extends);
       return this.SUBRULE2(this.name);
@@ -161,7 +179,7 @@ class DefinitionParser extends EmbeddedActionsParser {
     this.OPTION2(() => this.CONSUME(tokens.Comma));
     return this.ACTION(() => {
       if (key === undefined || value === undefined) return undefined;
-      if (!colon && value.type !== 'object') this.#expected([`\`:\``], next);
+      if (!colon && value.type !== 'object') this.found.push({ expected: COLON, token: next });
       return { key, value };
     });
   });
@@ -185,7 +203,7 @@ class DefinitionParser extends EmbeddedActionsParser {
       const next = this.LA(1);
       const item = this.SUBRULE(this.value);
       this.ACTION(() => {
-        if (!separated) this.#expected(['`,`', '`]`'], next);
+        if (!separated) this.found.push({ expected: ['`,`', '`]`'], token: next });
         if (item) items.push(item);
       });
       const comma = this.OPTION(() => this.CONSUME(tokens.Comma));
@@ -208,49 +226,10 @@ class DefinitionParser extends EmbeddedActionsParser {
       const span = spanOf(token);
       const read = numericValue(token.image);
       if ('type' in read) return { ...read, ...span };
-      this.found.push({ ...read, line: span.line, column: span.column });
+      this.misread.push({ ...read, line: span.line, column: span.column });
       return undefined;
     });
   }
-
-  #expected(expected: readonly string[], found: IToken): void {
-    this.found.push(expectedMistake(expected, found, undefined));
-  }
-}
-
-const alternatives = (list: readonly string[]): string =>
-  list.length < 2 ? (list[0] ?? '') : `${list.slice(0, -1).join(', ')} or ${list.at(-1)}`;
-
-const MAX_SHOWN = 30;
-
-function shown({ image, tokenType }: IToken): string {
-  const [first = ''] = image.split(/[\r\n]/, 1);
-  const part = first.length > MAX_SHOWN ? `${first.slice(0, MAX_SHOWN)}…` : first;
-  return tokenType === tokens.Text ? part : `\`${part}\``;
-}
-
-/** At the end of the tokens, the position is behind the last one. */
-function expectedMistake(expected: readonly string[], found: IToken, last: IToken | undefined): Mistake {
-  const wanted = alternatives(expected);
-  if (found.image === '' && last) {
-    const lines = last.image.split(/\r\n|\r|\n/);
-    const column = (lines.length === 1 ? last.startColumn! : 1) + lines.at(-1)!.length;
-    const line = last.startLine! + lines.length - 1;
-    const open = expected.includes('`}`')
-      ? 'the block is not closed: '
-      : expected.includes('`]`')
-        ? 'the list is not closed: '
-        : '';
-    return { code: 'syntax', message: `${open}expected ${wanted} behind ${shown(last)}`, expected, line, column };
-  }
-  const { startLine: line, startColumn: column } = found;
-  return {
-    code: 'syntax',
-    message: `expected ${wanted}, found ${shown(found)}`,
-    expected,
-    line: line!,
-    column: column!,
-  };
 }
 
 let parser: DefinitionParser | undefined;
@@ -265,9 +244,10 @@ export function parseTokens(input: IToken[]): { readonly definitions: Definition
   } catch (error) {
     if (!(error instanceof TooManyMistakes)) throw error;
   }
-  const refused = parser.errors.map(({ message, token }) =>
-    expectedMistake(JSON.parse(message) as string[], token, input.at(-1)),
-  );
-  const mistakes = [...parser.found, ...refused].sort((a, b) => a.line - b.line || a.column - b.column);
+  const refused = parser.errors.map(({ message, token }) => ({ expected: JSON.parse(message) as string[], token }));
+  const mistakes = [
+    ...parser.misread,
+    ...[...parser.found, ...refused].map(({ expected, token }) => unexpected(expected, token, input)),
+  ].sort((a, b) => a.line - b.line || a.column - b.column);
   return { definitions: mistakes.length === 0 ? definitions : [], mistakes };
 }

@@ -2,7 +2,8 @@
 import { createToken, type IToken, type TokenType } from 'chevrotain';
 import type { Steps } from '../../kernel/index.js';
 import type { Comment, Mistake, Position } from './ast.js';
-import { unknownEscapes } from './strings.js';
+import { unknownCharacters, unquotedName } from './characters.js';
+import { ESCAPES, unknownEscapes } from './strings.js';
 
 const Word = createToken({ name: 'Word', label: 'a name' });
 export const tokens = {
@@ -36,6 +37,11 @@ const LINE_BREAK = /\r\n|\r|\n/g;
 /** Characters that begin nothing, up to where something may begin. */
 const UNKNOWN = /[^\s\w{}[\]:,*"#/]+|./suy;
 
+const UNICODE_LETTER = /[\p{L}\p{M}]/uy;
+/** A name in any script. */
+const UNICODE_WORD = /[\p{L}\p{M}\p{N}_.-]+/uy;
+const MAX_SUGGESTED = 60;
+
 const isSpace = (char: string): boolean => char <= ' ' || (char > '~' && /\s/.test(char));
 const isDigit = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '9';
 const isLetter = (char: string): boolean =>
@@ -45,13 +51,15 @@ export interface Lexed {
   readonly tokens: readonly IToken[];
   readonly comments: readonly Comment[];
   readonly mistakes: readonly Mistake[];
+  /** Where texts without closing quotes begin. */
+  readonly unclosed: readonly Position[];
 }
 
 const TOKENS_PER_STEP = 500;
 
 /** Stops at `limit` mistakes. */
 export function* lex(source: string, limit: number): Steps<Lexed> {
-  const scanner = new Scanner(source);
+  const scanner = new Scanner(source, limit);
   for (let steps = 0; scanner.at < source.length && scanner.mistakes.length < limit; steps++) {
     scanner.next();
     if (steps % TOKENS_PER_STEP === 0) yield;
@@ -64,12 +72,17 @@ class Scanner implements Lexed {
   readonly tokens: IToken[] = [];
   readonly comments: Comment[] = [];
   readonly mistakes: Mistake[] = [];
+  readonly unclosed: Position[] = [];
   at = 0;
   #line = 1;
-  #lineStart = 0;
+  #lineStart: number;
+  readonly #limit: number;
 
-  constructor(source: string) {
+  constructor(source: string, limit: number) {
     this.source = source;
+    this.#limit = limit;
+    // Editors show no byte order mark.
+    this.#lineStart = source.startsWith('\ufeff') ? 1 : 0;
   }
 
   next(): void {
@@ -83,13 +96,14 @@ class Scanner implements Lexed {
       this.#token(tokens.Numeric, this.#match(NUMERIC)!.length);
     else if (char === '"') this.#text();
     else if (char === '/' && source[at + 1] === '*') this.#blockComment();
-    else this.#lineComment();
+    else this.#commentOrUnknown();
   }
 
-  #lineComment(): void {
+  #commentOrUnknown(): void {
     const comment = this.#match(LINE_COMMENT);
-    if (comment === undefined) this.#unknown(this.#match(UNKNOWN)!);
-    else this.#comment(comment);
+    if (comment !== undefined) this.#comment(comment);
+    else if (this.#match(UNICODE_LETTER) === undefined) this.#unknown(this.#match(UNKNOWN)!);
+    else this.#unquotedName();
   }
 
   #match(pattern: RegExp): string | undefined {
@@ -117,11 +131,12 @@ class Scanner implements Lexed {
   /** Moves behind a text that may have line breaks. */
   #skip(text: string): void {
     const start = this.at;
+    this.at += text.length;
+    if (!text.includes('\n') && !text.includes('\r')) return;
     for (const { 0: lineBreak, index } of text.matchAll(LINE_BREAK)) {
       this.#line++;
       this.#lineStart = start + index + lineBreak.length;
     }
-    this.at += text.length;
   }
 
   #token(tokenType: TokenType, length: number): void {
@@ -145,7 +160,7 @@ class Scanner implements Lexed {
   #comment(text: string): void {
     const { at: start } = this;
     this.comments.push({
-      text: text.trimEnd().replace(/\r\n?/g, '\n'),
+      text: text.trimEnd().replaceAll('\r\n', '\n').replaceAll('\r', '\n'),
       ...this.#position(),
       start,
       end: start + text.length,
@@ -155,24 +170,34 @@ class Scanner implements Lexed {
 
   #blockComment(): void {
     const end = this.source.indexOf('*/', this.at + 2);
-    if (end === -1) this.#mistake('the comment is not closed', ['`*/`']);
+    if (end === -1) this.#mistake('the comment is not closed: write `*/` at its end', { expected: ['`*/`'] });
     if (end === -1) this.#skip(this.source.slice(this.at));
     else this.#comment(this.source.slice(this.at, end + 2));
   }
 
-  #mistake(message: string, expected?: readonly string[], position: Position = this.#position()): void {
-    this.mistakes.push({ code: 'syntax', message, ...(expected ? { expected } : {}), ...position });
+  #mistake(message: string, more: Pick<Mistake, 'expected' | 'suggestion'> & { readonly at?: Position } = {}): void {
+    const { at = this.#position(), ...rest } = more;
+    this.mistakes.push({ code: 'syntax', message, ...rest, ...at });
   }
 
   #unknown(found: string): void {
-    const shown = [...found].slice(0, 10).join('');
-    const isPart = shown.length < found.length;
-    this.#mistake(
-      /\p{L}/u.test(found)
-        ? `${show(shown)}${isPart ? '…' : ''} must be quoted: a bare name has the letters A to Z, digits, "_", "-" and "."`
-        : `unexpected ${show(shown)}${isPart ? '…' : ''}`,
-    );
+    const next = this.source.slice(this.at + found.length, this.at + found.length + 1);
+    const { message, suggestion } = unknownCharacters(found, next);
+    this.#mistake(message, suggestion === undefined ? {} : { suggestion });
     this.at += found.length;
+  }
+
+  /** The letters before the unknown one are a token already. */
+  #unquotedName(): void {
+    const before = this.tokens.at(-1);
+    const isPart = before?.tokenType === Word && before.endOffset! + 1 === this.at;
+    const begin = isPart ? before.startOffset : this.at;
+    const position = this.#positionAt(begin);
+    const rest = this.#match(UNICODE_WORD)!;
+    const name = this.source.slice(begin, this.at + rest.length);
+    const suggestion = name.length > MAX_SUGGESTED ? undefined : `"${name}"`;
+    this.#mistake(unquotedName(name), { ...(suggestion === undefined ? {} : { suggestion }), at: position });
+    this.at += rest.length;
   }
 
   #text(): void {
@@ -181,14 +206,15 @@ class Scanner implements Lexed {
     const [begin, quotes] = isLong ? [at + 3, '"""'] : [at + 1, '"'];
     const end = this.#closingQuotes(begin, quotes);
     const closed = source.startsWith(quotes, end);
-    if (!closed) this.#mistake('the text is not closed', [`\`${quotes}\``]);
-    for (const { offset, spelling } of unknownEscapes(source.slice(begin, end))) {
-      const position = this.#positionAt(begin + offset);
-      this.#mistake(
-        `\`${spelling}\` is not an escape: write \\\\ for a backslash`,
-        ['\\" \\\\ \\n \\r \\t \\uXXXX'],
-        position,
-      );
+    if (!closed) {
+      this.#mistake(`the text is not closed: write \`${quotes}\` at its end`, { expected: [`\`${quotes}\``] });
+      this.unclosed.push(this.#position());
+    }
+    for (const { offset, spelling } of unknownEscapes(source.slice(begin, end), this.#limit)) {
+      const fix =
+        spelling === '\\u' ? 'write four hex digits behind it, such as \\u00e9' : 'write \\\\ for a backslash';
+      const at = this.#positionAt(begin + offset);
+      this.#mistake(`\`${spelling}\` is not an escape: ${fix}`, { expected: ESCAPES, at });
     }
     // Without its end it still counts as a text, so that nothing else is reported for it.
     this.#token(tokens.Text, end - at + (closed ? quotes.length : 0));
@@ -215,9 +241,3 @@ class Scanner implements Lexed {
     return source.length;
   }
 }
-
-/** Invisible characters by their code. */
-const show = (text: string): string =>
-  /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+$/u.test(text)
-    ? `\`${text}\``
-    : [...text].map((char) => `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`).join(' ');

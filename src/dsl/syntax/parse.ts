@@ -9,9 +9,11 @@ import {
   MAX_TOKENS_PER_DEFINITION,
   type Mistake,
   type Parsed,
+  type Position,
 } from './ast.js';
 
 type Grammar = typeof import('./grammar.js') & typeof import('./lexer.js');
+type Lexed = import('./lexer.js').Lexed;
 
 let loading: Promise<Grammar> | undefined;
 
@@ -80,25 +82,47 @@ function firstOfLine(mistakes: readonly Mistake[]): Mistake[] {
   return mistakes.filter(({ code, line }) => code !== 'syntax' || (!lines.has(line) && lines.add(line)));
 }
 
-const byPosition = (a: Mistake, b: Mistake): number => a.line - b.line || a.column - b.column;
+const byPosition = (a: Position, b: Position): number => a.line - b.line || a.column - b.column;
+
+/** The positions between the first and the last token. */
+function within(tokens: readonly IToken[], positions: readonly Position[]): Position[] {
+  const [first, last] = [tokens[0]!, tokens.at(-1)!];
+  const [from, to] = [first, last].map(({ startLine, startColumn }) => ({ line: startLine!, column: startColumn! }));
+  return positions.filter((one) => byPosition(from!, one) <= 0 && byPosition(one, to!) <= 0);
+}
+
+/** Parses one chunk. Mistakes behind a text that is not closed are its consequence. */
+function parseChunk(grammar: Grammar, tokens: IToken[], lexed: Lexed): ReturnType<Grammar['parseTokens']> {
+  const parsed = grammar.parseTokens(tokens);
+  const [unclosed] = within(tokens, lexed.unclosed);
+  const mistakes = unclosed ? parsed.mistakes.filter((one) => byPosition(one, unclosed) < 0) : parsed.mistakes;
+  return { definitions: within(tokens, lexed.mistakes).length > 0 ? [] : parsed.definitions, mistakes };
+}
+
+/** A bracket that nothing opened, after a definition in which one is missing. */
+const isLeftOver = (tokens: readonly IToken[]): boolean => tokens.length === 1 && CLOSING.has(tokens[0]!.image);
 
 /** Parses a source. `kinds` are the words that begin a definition. */
 export function* parseSource(grammar: Grammar, source: string, kinds: ReadonlySet<string>): Steps<Parsed> {
   const lexed = yield* grammar.lex(source, MAX_MISTAKES);
   const mistakes: Mistake[] = [...lexed.mistakes];
   const definitions: Definition[] = [];
+  let isBroken = false;
   for (const { tokens, mistake } of chunksOf(lexed.tokens, kinds)) {
     yield;
     if (mistakes.length >= MAX_MISTAKES) break;
+    if (isBroken && isLeftOver(tokens)) continue;
     if (mistake) {
       mistakes.push(mistake);
+      isBroken = true;
       continue;
     }
     if (definitions.length >= MAX_DEFINITIONS) {
       mistakes.push(limit(`a source has at most ${MAX_DEFINITIONS.toLocaleString('en')} definitions`, tokens[0]!));
       break;
     }
-    const parsed = grammar.parseTokens(tokens);
+    const parsed = parseChunk(grammar, tokens, lexed);
+    isBroken = parsed.definitions.length === 0;
     mistakes.push(...parsed.mistakes);
     definitions.push(...parsed.definitions);
   }

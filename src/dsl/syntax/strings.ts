@@ -11,14 +11,21 @@ const NAMED: Readonly<Record<string, string>> = {
   f: '\f',
 };
 
+/** All escapes, as written. */
+export const ESCAPES: readonly string[] = [...Object.keys(NAMED).map((letter) => `\\${letter}`), '\\uXXXX'];
+
 const ESCAPE = /\\(?:u([\da-fA-F]{4})|([\s\S]))/g;
 
-/** Offset and spelling of each escape that does not exist. */
-export function unknownEscapes(raw: string): { readonly offset: number; readonly spelling: string }[] {
-  if (!raw.includes('\\')) return [];
-  return [...raw.matchAll(ESCAPE)]
-    .filter(([, hex, letter]) => hex === undefined && !Object.hasOwn(NAMED, letter!))
-    .map(({ 0: spelling, index: offset }) => ({ offset, spelling: /\s$/.test(spelling) ? '\\' : spelling }));
+/** Offset and spelling of the first escapes that do not exist. */
+export function unknownEscapes(raw: string, limit: number): { readonly offset: number; readonly spelling: string }[] {
+  const unknown: { readonly offset: number; readonly spelling: string }[] = [];
+  if (!raw.includes('\\')) return unknown;
+  for (const { 0: spelling, 1: hex, 2: letter, index: offset } of raw.matchAll(ESCAPE)) {
+    if (hex !== undefined || Object.hasOwn(NAMED, letter!)) continue;
+    unknown.push({ offset, spelling: /\s$/.test(spelling) ? '\\' : spelling });
+    if (unknown.length >= limit) break;
+  }
+  return unknown;
 }
 
 /** Unknown escapes keep their letter. */

@@ -1,0 +1,82 @@
+/** Forms of values in words, and how a value of a wrong form would be written in the form of its field. */
+import type { z } from 'zod';
+import { coreOf } from '../../engine/contract.js';
+import type { Value } from '../syntax/ast.js';
+import { numericValue } from '../syntax/numbers.js';
+import { quoteText } from '../syntax/strings.js';
+
+export type AnySchema = z.core.$ZodType;
+type Def = z.core.$ZodTypeDef & Record<string, unknown>;
+export const defOf = (schema: AnySchema): Def => schema._zod.def as Def;
+
+/** What a field takes, by the type of its schema. */
+export const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a block',
+  record: 'a block',
+  enum: 'a name',
+};
+
+export type Scalar = Extract<Value, { readonly type: 'text' | 'number' | 'boolean' }>;
+
+/** What was written, in words. */
+export const FORMS: Readonly<Record<Value['type'], string>> = {
+  text: 'text',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'null',
+  duration: 'a duration',
+  name: 'a name',
+  list: 'a list',
+  object: 'a block',
+};
+
+/** Spellings of constants in other languages. */
+export const CONSTANTS: Readonly<Record<string, string>> = {
+  true: 'true',
+  false: 'false',
+  null: 'null',
+  none: 'null',
+  nil: 'null',
+};
+const BOOLEANS: Readonly<Record<string, string>> = {
+  true: 'true',
+  false: 'false',
+  yes: 'true',
+  no: 'false',
+  on: 'true',
+  off: 'false',
+};
+
+const MAX_REWRITTEN = 60;
+
+/** The value as the type of the field would be written, if that is clear. */
+export function rewritten(
+  { type, value }: Pick<Scalar, 'type' | 'value'> | { readonly type: 'name'; readonly value: string },
+  core: AnySchema,
+): string | undefined {
+  const def = defOf(core);
+  const text = String(value);
+  if (text.length > MAX_REWRITTEN) return undefined;
+  const written = type === 'text' ? quoteText(text) : text;
+  if (def.type === 'array') {
+    const element = defOf(coreOf(def.element as AnySchema)).type;
+    return (element === 'string' || element === 'enum') && type !== 'number' && type !== 'boolean'
+      ? `[${written}]`
+      : undefined;
+  }
+  if (def.type === 'string' && (type === 'number' || type === 'boolean')) return quoteText(text);
+  if (def.type === 'number' && type === 'text') {
+    const read = numericValue(text);
+    return 'type' in read && read.type === 'number' ? text : undefined;
+  }
+  return def.type === 'boolean' && type !== 'boolean' ? BOOLEANS[text.toLowerCase()] : undefined;
+}
+
+export const isDuration = (text: string): boolean => {
+  const read = text.length <= MAX_REWRITTEN && numericValue(text);
+  return read !== false && 'type' in read && read.type === 'duration';
+};

@@ -1,0 +1,160 @@
+/**
+ * Sources made by the grammar, mutations of them, and random characters: every one is answered, with errors that lie inside of
+ * it, and formatting keeps what it means.
+ */
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { checkDocument } from '#cairn/dsl/checks/check.js';
+import { kindNames } from '#cairn/dsl/checks/kinds.js';
+import { mistakesOf } from '#cairn/dsl/language/service.js';
+import { MAX_MISTAKES, type Parsed, type Position } from '#cairn/dsl/syntax/ast.js';
+import { formatDocument } from '#cairn/dsl/syntax/format.js';
+import { loadGrammar, parseSource } from '#cairn/dsl/syntax/parse.js';
+import { runSteps, type Steps } from '#cairn/kernel/index.js';
+import { anySource, mutatedSource, randomSource, validSource } from './sources/arbitrary.js';
+import { hostileSources } from './sources/hostile.js';
+
+/** CAIRN_TEST_SEED=… repeats a run; CAIRN_TEST_SOURCES=100000 makes more sources and reports the slowest. */
+const seed = Number(process.env.CAIRN_TEST_SEED ?? Math.trunc(Math.random() * 2 ** 31));
+const count = Number(process.env.CAIRN_TEST_SOURCES ?? 5000);
+const isLong = process.env.CAIRN_TEST_SOURCES !== undefined;
+const timeout = isLong ? 3_600_000 : 120_000;
+const share = (part: number) => ({ numRuns: Math.ceil(count * part), seed });
+
+const grammar = await loadGrammar();
+
+const parse = (source: string): Parsed => runSteps(parseSource(grammar, source, kindNames));
+const check = (parsed: Parsed) => runSteps(checkDocument(parsed.document, parsed.mistakes.length === 0));
+const format = ({ document }: Parsed, source: string): string => runSteps(formatDocument(document, source));
+
+/** The slowest source, by the time to parse and check it. Reported, never asserted: a busy machine is no mistake. */
+const slowest = { ms: 0, length: 0, begin: '' };
+let answered = 0;
+let parsedSources = 0;
+
+function answer(source: string) {
+  const from = performance.now();
+  const parsed = parse(source);
+  const checked = check(parsed);
+  const ms = performance.now() - from;
+  answered++;
+  if (ms > slowest.ms) Object.assign(slowest, { ms, length: source.length, begin: source.slice(0, 80) });
+  return { parsed, errors: mistakesOf({ parsed, checked }) };
+}
+
+/** The lengths of lines, with one column behind the last character. A byte order mark takes none. */
+const lengthsOf = (source: string): number[] =>
+  source
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.length + 1);
+
+function expectInside(errors: readonly Position[], source: string): void {
+  const lengths = lengthsOf(source);
+  const outside = errors.filter(
+    ({ line, column }) => !(line >= 1 && column >= 1 && column <= (lengths[line - 1] ?? 0)),
+  );
+  expect(outside).toEqual([]);
+}
+
+const isOrdered = (errors: readonly Position[]): boolean =>
+  errors.every(({ line, column }, i) => {
+    const before = errors[i - 1];
+    return !before || before.line < line || (before.line === line && before.column <= column);
+  });
+
+/** Without positions. */
+const PLACES = new Set(['line', 'column', 'start', 'end', 'quoted']);
+const meaningOf = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (key, inner) => (PLACES.has(key) && typeof inner !== 'object' ? undefined : inner)));
+
+const commentsOf = ({ document }: Parsed): string[] => document.comments.map(({ text }) => text);
+/** Lines in messages are positions, too. */
+const messagesOf = (errors: readonly { readonly code: string; readonly message: string }[]): string[] =>
+  errors.map(({ code, message }) => `${code} ${message.replace(/ on line \d+/g, '')}`).sort();
+
+function expectAnswered(source: string): void {
+  const { parsed, errors } = answer(source);
+  expect(errors.length).toBeLessThanOrEqual(MAX_MISTAKES);
+  expectInside([...errors, ...parsed.document.comments], source);
+  expect(isOrdered(errors)).toBe(true);
+  expect(errors.filter(({ message }) => !/^\S.{5,}\S$/s.test(message))).toEqual([]);
+  if (parsed.mistakes.length > 0) return;
+  parsedSources++;
+  const formatted = format(parsed, source);
+  const again = answer(formatted);
+  expect(again.parsed.mistakes).toEqual([]);
+  expect(meaningOf(again.parsed.document.definitions)).toEqual(meaningOf(parsed.document.definitions));
+  expect(commentsOf(again.parsed)).toEqual(commentsOf(parsed));
+  expect(format(again.parsed, formatted)).toBe(formatted);
+  // With more mistakes than are reported, the first ones by position are, which formatting may change.
+  if (errors.length < MAX_MISTAKES) expect(messagesOf(again.errors)).toEqual(messagesOf(errors));
+}
+
+/** Parses and checks step by step, and counts the steps. */
+function stepsOf<T>(steps: Steps<T>): { readonly count: number; readonly value: T } {
+  for (let count = 0; ; count++) {
+    const next = steps.next();
+    if (next.done) return { count, value: next.value };
+  }
+}
+
+describe(`random sources, seed ${seed}`, () => {
+  afterAll(() => {
+    if (isLong)
+      console.log(
+        `${answered} sources answered, ${parsedSources} formatted; slowest ${slowest.ms.toFixed(1)} ms, ` +
+          `${slowest.length} characters: ${JSON.stringify(slowest.begin)}`,
+      );
+  });
+
+  it(
+    'DSL-1, DSL-9 that the grammar makes are parsed, and formatting keeps them',
+    () => {
+      const property = fc.property(validSource, (source) => {
+        expect(parse(source).mistakes).toEqual([]);
+        expectAnswered(source);
+      });
+      fc.assert(property, share(0.3));
+    },
+    timeout,
+  );
+
+  it(
+    'DSL-2, DSL-8, DSL-9 that are mutations of others are answered',
+    () => fc.assert(fc.property(mutatedSource, expectAnswered), share(0.5)),
+    timeout,
+  );
+
+  it(
+    'DSL-2, DSL-8 of random characters are answered',
+    () => fc.assert(fc.property(randomSource, expectAnswered), share(0.2)),
+    timeout,
+  );
+
+  it('DSL-8 are read in steps: one for 500 tokens, each definition and each undefined reference', () => {
+    const property = fc.property(anySource, fc.nat({ max: 3000 }), (source, comments) => {
+      const { count, value } = stepsOf(parseSource(grammar, `${source}\n${'#\n'.repeat(comments)}`, kindNames));
+      expect(count).toBeGreaterThanOrEqual(
+        value.document.definitions.length + Math.floor(value.document.comments.length / 500),
+      );
+      const checks = stepsOf(checkDocument(value.document, true)).count;
+      expect(checks).toBeLessThanOrEqual(value.document.definitions.length + MAX_MISTAKES);
+    });
+    fc.assert(property, { numRuns: 100, seed });
+  });
+});
+
+describe('hostile sources of 64 KB', () => {
+  const times: string[] = [];
+  afterAll(() => {
+    if (isLong) console.log(times.sort((a, b) => Number.parseFloat(b) - Number.parseFloat(a)).join('\n'));
+  });
+
+  it.each(Object.entries(hostileSources))('DSL-8 %s', (name, source) => {
+    expect(source.length).toBeLessThanOrEqual(65_536);
+    slowest.ms = 0;
+    expectAnswered(source);
+    times.push(`${slowest.ms.toFixed(1)} ms ${name}`);
+  });
+});
