@@ -4,6 +4,7 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../http/contract.js';
 import { CairnError } from '../kernel/index.js';
 import { version } from '../kernel/node.js';
 import { addDemo } from './demo.js';
+import { dslCommands } from './dsl-commands.js';
 import { fileCommands } from './file-commands.js';
 import { doctor, embed, migrate, recoverClock, reindex } from './maintenance.js';
 import { addMcp } from './mcp.js';
@@ -167,7 +168,7 @@ Example:
 
   addDemo(cairn.command('demo'));
 
-  addOperations(cairn, [...fileCommands, ...pauseCommands], words);
+  addOperations(cairn, [...fileCommands, ...pauseCommands, ...dslCommands], words);
   return cairn;
 }
 

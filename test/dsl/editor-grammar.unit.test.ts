@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { KIND_NAMES, kindNames } from '#cairn/dsl/checks/kinds.js';
+import { KIND_NAMES } from '#cairn/dsl/checks/kind-names.js';
+import { kindNames } from '#cairn/dsl/checks/kinds.js';
 import { UNITS } from '#cairn/dsl/syntax/ast.js';
 import { loadGrammar, parseSource } from '#cairn/dsl/syntax/parse.js';
 import { runSteps } from '#cairn/kernel/index.js';

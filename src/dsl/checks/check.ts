@@ -11,7 +11,8 @@ import {
   type Position,
   type Value,
 } from '../syntax/ast.js';
-import { isKind, KIND_NAMES, type KindName, kinds, type Target, toInput } from './kinds.js';
+import { KIND_NAMES, type KindName } from './kind-names.js';
+import { isKind, kinds, type Target, toInput } from './kinds.js';
 import { nearest } from './suggestions.js';
 import { alternatives, inPlace, type Located, partAt, type Reference, ValueReader } from './values.js';
 

@@ -80,3 +80,24 @@ export const isDuration = (text: string): boolean => {
   const read = text.length <= MAX_REWRITTEN && numericValue(text);
   return read !== false && 'type' in read && read.type === 'duration';
 };
+
+/** Texts above this length are prose, which is always quoted. */
+const MAX_BARE_TEXT = 1000;
+
+export const isLongText = (schema: AnySchema): boolean =>
+  (((schema as z.ZodString).maxLength as number | null) ?? MAX_BARE_TEXT) > MAX_BARE_TEXT;
+
+const SCALARS = ['string', 'enum', 'literal', 'number', 'boolean'];
+
+const isFree = (schema: AnySchema): boolean => defOf(coreOf(schema)).type === 'unknown';
+
+export const tagsOf = (option: AnySchema, tag: string): string[] =>
+  (defOf((defOf(option).shape as Record<string, AnySchema>)[tag]!).values as unknown[]).map(String);
+
+const TYPES = { object: ['object', 'record'], list: ['array'], scalar: SCALARS } as const;
+
+/** The alternative of a union that takes values of this form. */
+export const optionOf = (options: readonly AnySchema[], form: keyof typeof TYPES): AnySchema => {
+  const types: readonly string[] = TYPES[form];
+  return options.find((one) => types.includes(defOf(coreOf(one)).type)) ?? options.find(isFree) ?? options[0]!;
+};

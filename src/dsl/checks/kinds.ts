@@ -9,9 +9,7 @@ import { anyId, type Json, type JsonObject, profileName } from '../../kernel/con
 import { invalid } from '../../kernel/index.js';
 import { summarization_policies } from '../../recall/contract.js';
 import { checkPolicy } from '../../recall/index.js';
-
-export const KIND_NAMES = ['settings', 'profile', 'agent', 'handover', 'policy'] as const;
-export type KindName = (typeof KIND_NAMES)[number];
+import { KIND_NAMES, type KindName } from './kind-names.js';
 
 /** What a bare name may refer to; `type` is the type of an agent or profile. */
 export type Target = 'agent' | 'profile' | 'type';

@@ -6,7 +6,19 @@ import { setJsonMember, wordedIssues } from '../../kernel/index.js';
 import { type Field, MAX_MISTAKES, type Mistake, type ObjectValue, type Position, type Value } from '../syntax/ast.js';
 import { durationOf, milliseconds } from '../syntax/numbers.js';
 import { quoteText } from '../syntax/strings.js';
-import { type AnySchema, CONSTANTS, defOf, FORMS, isDuration, KINDS, rewritten, type Scalar } from './forms.js';
+import {
+  type AnySchema,
+  CONSTANTS,
+  defOf,
+  FORMS,
+  isDuration,
+  isLongText,
+  KINDS,
+  optionOf,
+  rewritten,
+  type Scalar,
+  tagsOf,
+} from './forms.js';
 import type { Kind, Target } from './kinds.js';
 import { nearest } from './suggestions.js';
 
@@ -24,12 +36,6 @@ export interface Reference extends Position {
   readonly targets: readonly Target[];
   readonly field: string;
 }
-
-/** Texts above this length are prose, which is always quoted. */
-const MAX_BARE_TEXT = 1000;
-
-const isLongText = (schema: AnySchema): boolean =>
-  (((schema as z.ZodString).maxLength as number | null) ?? MAX_BARE_TEXT) > MAX_BARE_TEXT;
 
 /** The part at a path, or the nearest one around it that was written or is reported. */
 export function partAt(located: Located, path: readonly PropertyKey[]): Located {
@@ -191,8 +197,7 @@ export class ValueReader {
     if (core === ttl && value.type !== 'object') return this.#lifetime(value, path);
     if (discriminator !== undefined && value.type === 'object')
       return this.#tagged(value, options, discriminator, path);
-    const form = value.type === 'object' ? ['object', 'record'] : value.type === 'list' ? ['array'] : SCALARS;
-    const option = options.find((one) => form.includes(defOf(coreOf(one)).type)) ?? options.find(isFree) ?? options[0]!;
+    const option = optionOf(options, value.type === 'object' || value.type === 'list' ? value.type : 'scalar');
     return this.#checked(value, option, path);
   }
 
@@ -361,17 +366,10 @@ const pathText = (begin: string, path: readonly PropertyKey[]): string =>
     begin,
   );
 
-const SCALARS = ['string', 'enum', 'literal', 'number', 'boolean'];
-
-const isFree = (schema: AnySchema): boolean => defOf(coreOf(schema)).type === 'unknown';
-
 const isRule = (element: AnySchema): boolean => {
   const { shape } = defOf(coreOf(element)) as { shape?: object };
   return shape !== undefined && 'memory_type' in shape;
 };
-
-const tagsOf = (option: AnySchema, tag: string): string[] =>
-  (defOf((defOf(option).shape as Record<string, AnySchema>)[tag]!).values as unknown[]).map(String);
 
 export const alternatives = (list: readonly string[], word = 'or'): string =>
   list.length < 2 ? (list[0] ?? 'nothing') : `${list.slice(0, -1).join(', ')} ${word} ${list.at(-1)}`;

@@ -62,6 +62,21 @@ const byPosition = (a: Position, b: Position): number => a.line - b.line || a.co
 export const mistakesOf = ({ parsed, checked }: { parsed: Parsed; checked: Checked }): Mistake[] =>
   [...parsed.mistakes, ...checked.mistakes].sort(byPosition).slice(0, 100);
 
+/** The mistakes of a source, and how many definitions it has: `validate` without a store. */
+export async function examineSource(source: string): Promise<{ mistakes: readonly Mistake[]; definitions: number }> {
+  const read = await checkText(source);
+  return { mistakes: mistakesOf(read), definitions: read.parsed.document.definitions.length };
+}
+
+/** The canonical form of a source: `format` without a store. */
+export async function formatSource(source: string): Promise<{ mistakes: readonly Mistake[]; formatted: string }> {
+  const parsed = await parseText(source);
+  return {
+    mistakes: parsed.mistakes,
+    formatted: parsed.mistakes.length > 0 ? source : await formatText(source, parsed),
+  };
+}
+
 export async function validate(call: Call, { source }: In<'dsl.validate'>): Promise<ParsedSource> {
   const read = await checkText(source, call.options);
   return shown(read.parsed, mistakesOf(read));

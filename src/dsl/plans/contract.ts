@@ -1,7 +1,7 @@
 /** Operations on a tenant and a source: plan, apply and export. */
 import { z } from 'zod';
 import { operation } from '../../engine/contract.js';
-import { KIND_NAMES } from '../checks/kinds.js';
+import { KIND_NAMES } from '../checks/kind-names.js';
 import { source } from '../language/model.js';
 import { applied, definitionKind, exported, plan } from './model.js';
 

@@ -1,7 +1,7 @@
 /** Plans on the wire: what a source would create, change, leave alone and delete. */
 import { z } from 'zod';
-import { json } from '../../kernel/contract.js';
-import { KIND_NAMES } from '../checks/kinds.js';
+import { jsonValue } from '../../kernel/contract.js';
+import { KIND_NAMES } from '../checks/kind-names.js';
 
 export const ACTIONS = ['create', 'update', 'unchanged', 'delete'] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -17,8 +17,8 @@ const target = {
 const fieldChange = z
   .object({
     field: z.string().describe('As in the source'),
-    before: json.describe('Null if it was not set; texts above 1,000 characters are shortened'),
-    after: json.describe('Null if it will not be set; texts above 1,000 characters are shortened'),
+    before: jsonValue.describe('Null if it was not set; texts above 1,000 characters are shortened'),
+    after: jsonValue.describe('Null if it will not be set; texts above 1,000 characters are shortened'),
   })
   .meta({ id: 'FieldChange' });
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import type { Declared } from '../checks/check.js';
-import { KIND_NAMES, type KindName } from '../checks/kinds.js';
+import { KIND_NAMES, type KindName } from '../checks/kind-names.js';
 import { MAX_DEFINITIONS } from '../syntax/ast.js';
 import { type Difference, differenceOf } from './differences.js';
 import type { Action, Counts, Plan, PlannedChange } from './model.js';

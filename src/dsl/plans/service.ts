@@ -4,7 +4,7 @@ import { appendEvent, type Call, change } from '../../engine/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 import type { Declared } from '../checks/check.js';
-import type { KindName } from '../checks/kinds.js';
+import type { KindName } from '../checks/kind-names.js';
 import { declaredBy } from '../language/service.js';
 import { ACTIONS, type Action, type Applied, type Plan } from './model.js';
 import { countsOf, planOf, planSteps, type Step } from './planning.js';

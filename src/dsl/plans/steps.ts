@@ -1,5 +1,4 @@
 /** How a step of a plan is carried out: by the same functions as the operations of its noun. */
-import type { Handover } from '../../coordination/contract.js';
 import { deleteHandoverIn, saveHandoverIn } from '../../coordination/index.js';
 import type { In } from '../../engine/contract.js';
 import type { Work } from '../../engine/index.js';
@@ -9,7 +8,7 @@ import { registerIn, unregisterIn, updateIn, updateSettingsIn } from '../../iden
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 import { createPolicyIn, deletePolicyIn, updatePolicyIn } from '../../recall/index.js';
-import type { KindName } from '../checks/kinds.js';
+import type { KindName } from '../checks/kind-names.js';
 import { type Step, titleOf } from './planning.js';
 
 interface Applier {
@@ -40,7 +39,7 @@ const register = (work: Work, { name, input }: Step): Promise<unknown> =>
   registerIn(work, inputOf<In<'agents.register'>>({ agent_type: name, ...input, agent_id: name }));
 
 const saveHandover = (work: Work, { name, input }: Step): Promise<unknown> =>
-  saveHandoverIn(work, name, inputOf<Handover>(input));
+  saveHandoverIn(work, name, inputOf<In<'handovers.save'>['handover']>(input));
 
 const appliers: Readonly<Record<KindName, Applier>> = {
   settings: {

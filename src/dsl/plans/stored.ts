@@ -13,7 +13,7 @@ import {
 } from '../../identity/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import { tenantPolicies, toPolicy } from '../../recall/index.js';
-import type { KindName } from '../checks/kinds.js';
+import type { KindName } from '../checks/kind-names.js';
 
 export interface Stored {
   readonly name: string;

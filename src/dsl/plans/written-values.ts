@@ -1,10 +1,9 @@
 /** JSON as values of the language, by the schema of its kind: what `checks/values.ts` reads, written. */
-import type { z } from 'zod';
 import { coreOf, type MemoryAccess, ttl } from '../../engine/contract.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
+import { type AnySchema, defOf, isLongText, optionOf, tagsOf } from '../checks/forms.js';
 import { type Kind, rulesOf } from '../checks/kinds.js';
-import { type AnySchema, defOf, isLongText, optionFor } from '../checks/schemas.js';
 import { type Field, isBareWord, type Name, type ObjectValue, type Span, type Value } from '../syntax/ast.js';
 import { durationOf } from '../syntax/numbers.js';
 
@@ -43,10 +42,7 @@ export class ValueWriter {
     if (typeof json === 'number' && this.#kind.durations.includes(path))
       return { ...NOWHERE, type: 'duration', ...durationOf(json) };
     if (core === ttl) return lifetime(json);
-    if (def.type === 'union') {
-      const option = optionFor(core, json);
-      return option ? this.#write(json, option, path) : free(json);
-    }
+    if (def.type === 'union') return this.#write(json, alternativeOf(core, json), path);
     if (def.type === 'array' && Array.isArray(json))
       return listOf(json.map((item, i) => this.#write(item, def.element as AnySchema, `${path}[${i}]`)));
     if ((def.type === 'object' || def.type === 'record') && typeof json === 'object' && json !== null)
@@ -74,8 +70,17 @@ export class ValueWriter {
     const place = path.replace(/\[\d+\]$/, '');
     const isReference = Object.hasOwn(this.#kind.references, place);
     if (isReference) return value === '*' || this.#defined(place, value) ? word(value) : text(value);
-    return defOf(core).type === 'string' && isLongText(core as z.ZodString) ? text(value) : word(value);
+    return defOf(core).type === 'string' && isLongText(core) ? text(value) : word(value);
   }
+}
+
+/** The alternative of a union that this value was read by. */
+function alternativeOf(core: AnySchema, json: Json): AnySchema {
+  const { options, discriminator: tag } = defOf(core) as unknown as { options: AnySchema[]; discriminator?: string };
+  if (typeof json !== 'object' || json === null) return optionOf(options, 'scalar');
+  if (Array.isArray(json)) return optionOf(options, 'list');
+  const tagged = tag === undefined ? undefined : options.find((one) => tagsOf(one, tag).includes(String(json[tag])));
+  return tagged ?? optionOf(options, 'object');
 }
 
 /** Texts are quoted in free JSON. */

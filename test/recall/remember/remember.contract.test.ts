@@ -89,8 +89,10 @@ describe('remember and recall', () => {
 
   it('refuse on one line', () =>
     inFolder(async (cwd) => {
-      const wrong = [['remember'], ['recall', 'x'], ['remember', 'x', '--ttl', '0'], ['remember', 'x', '--bogus']];
-      for (const { code, stdout, stderr } of await Promise.all(wrong.map((args) => cairn(args, { cwd })))) {
+      // One at a time: recall refuses because there is no store, which remember would create.
+      const wrong = [['remember'], ['recall', 'x'], ['remember', 'x', '--bogus'], ['remember', 'x', '--ttl', '0']];
+      for (const args of wrong) {
+        const { code, stdout, stderr } = await cairn(args, { cwd });
         expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
         expect(stderr).toMatch(/^cairn: [^\n]+\n$/);
       }

@@ -1,0 +1,211 @@
+/** `cairn dsl validate|format|plan|apply|export`: sources as files, plans as lines. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { type Command, Option } from 'commander';
+import type { Cairn } from '../api/index.js';
+import type { Out } from '../engine/contract.js';
+import { invalid } from '../kernel/index.js';
+import type { OwnCommand } from './file-commands.js';
+import { type Settings, withApi, withStore } from './settings.js';
+import { mistakeLines } from './source-mistakes.js';
+import { color, grey, plain, shorten } from './terminal.js';
+
+export const dslCommands: readonly OwnCommand[] = [
+  { group: 'dsl', verb: 'validate', add: addValidate },
+  { group: 'dsl', verb: 'format', add: addFormat },
+  { group: 'dsl', verb: 'plan', add: addPlan },
+  { group: 'dsl', verb: 'apply', add: addApply },
+  { group: 'dsl', verb: 'export', add: addExport },
+];
+
+/** On demand, so that help and usage errors do not load the store. */
+const language = () => import('../dsl/index.js');
+
+interface Source {
+  /** As in messages; `-` is stdin. */
+  readonly file: string;
+  readonly text: string;
+}
+
+async function readSource(file: string): Promise<Source> {
+  const { MAX_SOURCE } = await language();
+  const text = file === '-' ? await readAll(process.stdin) : await readFile(file, 'utf8');
+  const name = file === '-' ? 'stdin' : file;
+  if (text.trim() === '')
+    throw invalid(`${plain(name)} is empty: write a definition, such as agent Coder { capabilities: [code] }`);
+  if (text.length > MAX_SOURCE) throw invalid(`${plain(name)} is longer than ${MAX_SOURCE} characters: split it`);
+  return { file: name, text };
+}
+
+const sourcesOf = (files: readonly string[]): readonly string[] => (files.length === 0 ? ['-'] : files);
+
+type Examined = Awaited<ReturnType<Awaited<ReturnType<typeof language>>['examineSource']>>;
+
+/** Prints mistakes and sets the exit code; false if there are none. */
+function report({ file, text }: Source, mistakes: Examined['mistakes']): boolean {
+  if (mistakes.length === 0) return false;
+  const isTerminal = process.stderr.isTTY === true;
+  console.error(mistakeLines(file, text, mistakes, isTerminal).join('\n'));
+  process.exitCode = 1;
+  return true;
+}
+
+const FILES = 'files with sources; - or none: stdin';
+
+function addValidate(command: Command): void {
+  command
+    .description('Check sources: syntax, fields, values, references and cycles. Needs no store.')
+    .argument('[files...]', FILES)
+    .addHelpText('after', '\nExamples:\n  $ cairn dsl validate team.cairn\n  $ cairn dsl export | cairn dsl validate')
+    .action(async (files: string[]) => {
+      for (const file of sourcesOf(files)) {
+        const source = await readSource(file);
+        const { mistakes, definitions } = await (await language()).examineSource(source.text);
+        if (!report(source, mistakes)) console.log(`${plain(source.file)}: valid, ${definitions} definition(s)`);
+      }
+    });
+}
+
+function addFormat(command: Command): void {
+  command
+    .description('Write sources in their canonical form, with their comments. Needs no store.')
+    .argument('[files...]', FILES)
+    .addOption(new Option('--write', 'change the files themselves').conflicts('check'))
+    .option('--check', 'print the names of files that are not in canonical form, and exit with 1')
+    .addHelpText('after', '\nExamples:\n  $ cairn dsl format --write team.cairn\n  $ cairn dsl format < team.cairn')
+    .action(async (files: string[], options: { write?: boolean; check?: boolean }) => {
+      for (const file of sourcesOf(files)) await formatFile(file, options);
+    });
+}
+
+async function formatFile(file: string, { write, check }: { write?: boolean; check?: boolean }): Promise<void> {
+  if (write && file === '-') throw invalid('--write needs a file: stdin cannot be changed');
+  const source = await readSource(file);
+  const { mistakes, formatted } = await (await language()).formatSource(source.text);
+  if (report(source, mistakes)) return;
+  if (!write && !check) return void process.stdout.write(formatted);
+  if (formatted === source.text) return;
+  console.log(plain(source.file));
+  if (check) process.exitCode = 1;
+  else await writeFile(file, formatted);
+}
+
+type Plan = Out<'dsl.plan'>;
+type PlannedChange = Plan['changes'][number];
+
+const SIGNS = { create: ['+', 32], update: ['~', 33], delete: ['-', 31], unchanged: [' ', 90] } as const;
+const MAX_VALUE = 120;
+
+const titleOf = ({ kind, name }: Pick<PlannedChange, 'kind' | 'name'>): string =>
+  plain(kind === 'settings' ? kind : `${kind} ${name}`);
+
+const valueText = (value: unknown): string => plain(shorten(JSON.stringify(value), MAX_VALUE));
+
+/** Definitions that change, the fields of each, and the counts. */
+export function planLines({ changes, counts }: Pick<Plan, 'changes' | 'counts'>): string[] {
+  const lines = changes
+    .filter(({ action }) => action !== 'unchanged')
+    .flatMap((change) => {
+      const [sign, code] = SIGNS[change.action];
+      return [
+        color(code, `${sign} ${titleOf(change)}`),
+        ...change.fields.map(({ field, before, after }) =>
+          grey(`    ${plain(field)}: ${valueText(before)} → ${valueText(after)}`),
+        ),
+      ];
+    });
+  const { create, update, unchanged, delete: deleted } = counts;
+  return [...lines, `${create} to create, ${update} to change, ${deleted} to delete, ${unchanged} unchanged`];
+}
+
+interface PlanFlags extends Settings {
+  readonly prune?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+const withPlan = (command: Command): Command =>
+  withStore(command)
+    .argument('[file]', 'file with the source; - or none: stdin', '-')
+    .option('--prune', 'also delete what the source does not define, which cannot be undone')
+    .option('--json', 'print the whole answer as JSON');
+
+/** The source of a command, unless it has mistakes. */
+async function checkedSource(file: string): Promise<Source | undefined> {
+  const source = await readSource(file);
+  const { mistakes } = await (await language()).examineSource(source.text);
+  return report(source, mistakes) ? undefined : source;
+}
+
+const planRequest = ({ text }: Source, { prune }: PlanFlags) => ({ source: text, prune: prune === true });
+
+function addPlan(command: Command): void {
+  withPlan(command.description('Show what applying a source would create, change, leave alone and delete.'))
+    .addHelpText('after', '\nExamples:\n  $ cairn dsl plan team.cairn\n  $ cairn dsl plan team.cairn --prune')
+    .action(async (file: string, options: PlanFlags) => {
+      const source = await checkedSource(file);
+      if (!source) return;
+      const plan = await withApi(options, (cairn) => cairn.dsl.plan(planRequest(source, options)), { reads: true });
+      console.log(options.json ? JSON.stringify(plan, null, 2) : planLines(plan).join('\n'));
+    });
+}
+
+function addApply(command: Command): void {
+  withPlan(command.description('Create and change what a source defines, in one transaction.'))
+    .option('--yes', 'delete without asking, with --prune')
+    .addHelpText('after', '\nExamples:\n  $ cairn dsl apply team.cairn\n  $ cairn dsl apply team.cairn --prune --yes')
+    .action(async (file: string, options: PlanFlags) => {
+      const source = await checkedSource(file);
+      if (source) await withApi(options, (cairn) => applySource(cairn, source, options));
+    });
+}
+
+/** Applies the plan that was shown: if the tenant has changed since, the store refuses. */
+async function applySource(cairn: Cairn, source: Source, options: PlanFlags): Promise<void> {
+  const request = planRequest(source, options);
+  const plan = await cairn.dsl.plan(request);
+  if (!options.json) console.log(planLines(plan).join('\n'));
+  if (plan.counts.delete > 0 && !options.yes && !(await isConfirmed(plan.counts.delete, source))) {
+    console.error('nothing was changed');
+    process.exitCode = 1;
+    return;
+  }
+  const applied = await cairn.dsl.apply({ ...request, plan_hash: plan.plan_hash });
+  if (options.json) return console.log(JSON.stringify(applied, null, 2));
+  const { create, update, delete: deleted } = applied.counts;
+  console.log(create + update + deleted === 0 ? 'nothing to do' : 'applied');
+}
+
+async function isConfirmed(deletions: number, { file }: Source): Promise<boolean> {
+  const what = `${deletions} definition(s) will be deleted or unregistered, which cannot be undone`;
+  if (file === 'stdin' || !process.stdin.isTTY || !process.stdout.isTTY)
+    throw invalid(`${what}: confirm it with --yes`);
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${what}. Continue? [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+function addExport(command: Command): void {
+  withStore(command.description('Write what the tenant has as a source.'))
+    .option('--out <file>', 'file to write to (default: stdout)')
+    .option('--kinds <kinds>', 'kinds of definitions, comma-separated (default: all)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ cairn dsl export --out team.cairn\n  $ cairn dsl export --kinds agent,profile\n  $ cairn dsl export | cairn dsl apply --database ./other.db',
+    )
+    .action(async (options: Settings & { out?: string; kinds?: string }) => {
+      const kinds = options.kinds?.split(',').map((kind) => kind.trim());
+      const input = (kinds ? { kinds } : {}) as Parameters<Cairn['dsl']['export']>[0];
+      const { source, definitions, left_out } = await withApi(options, (cairn) => cairn.dsl.export(input), {
+        reads: true,
+      });
+      for (const { kind, name, reason } of left_out) console.error(`left out: ${plain(`${kind} ${name}: ${reason}`)}`);
+      if (options.out === undefined) return void process.stdout.write(source);
+      await writeFile(options.out, source);
+      console.log(`${plain(options.out)}: ${definitions} definition(s)`);
+    });
+}
