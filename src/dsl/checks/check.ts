@@ -116,8 +116,10 @@ class Index {
     return fields;
   }
 
-  #undefinedBase({ kind, base }: Definition): void {
-    const suggestion = this.suggestions.nearest(base!.value, this.#namesOf(kind.value));
+  #undefinedBase({ kind, name, base }: Definition): void {
+    const found = this.suggestions.nearest(base!.value, this.#namesOf(kind.value));
+    // A definition cannot extend itself.
+    const suggestion = found === name!.value ? undefined : found;
     this.#mistake(
       'undefined_reference',
       base!,
