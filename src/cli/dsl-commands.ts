@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { Cairn } from '../api/index.js';
+import { KIND_NAMES } from '../dsl/contract.js';
 import type { Out } from '../engine/contract.js';
 import { invalid } from '../kernel/index.js';
 import type { OwnCommand } from './file-commands.js';
@@ -192,14 +193,13 @@ async function isConfirmed(deletions: number, { file }: Source): Promise<boolean
 function addExport(command: Command): void {
   withStore(command.description('Write what the tenant has as a source.'))
     .option('--out <file>', 'file to write to (default: stdout)')
-    .option('--kinds <kinds>', 'kinds of definitions, comma-separated (default: all)')
+    .addOption(new Option('--kind <kind>', 'only definitions of this kind (default: all)').choices(KIND_NAMES))
     .addHelpText(
       'after',
-      '\nExamples:\n  $ cairn dsl export --out team.cairn\n  $ cairn dsl export --kinds agent,profile\n  $ cairn dsl export | cairn dsl apply --database ./other.db',
+      '\nExamples:\n  $ cairn dsl export --out team.cairn\n  $ cairn dsl export --kind agent\n  $ cairn dsl export | cairn dsl apply --database ./other.db',
     )
-    .action(async (options: Settings & { out?: string; kinds?: string }) => {
-      const kinds = options.kinds?.split(',').map((kind) => kind.trim());
-      const input = (kinds ? { kinds } : {}) as Parameters<Cairn['dsl']['export']>[0];
+    .action(async (options: Settings & { out?: string; kind?: PlannedChange['kind'] }) => {
+      const input = options.kind ? { kind: options.kind } : {};
       const { source, definitions, left_out } = await withApi(options, (cairn) => cairn.dsl.export(input), {
         reads: true,
       });

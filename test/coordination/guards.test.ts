@@ -58,6 +58,7 @@ const FORBIDDEN_TO_AGENTS = [
   'keys.list',
   'keys.revoke',
   'settings.update',
+  'dsl.apply',
   'executions.import',
   'checkpoints.import',
 ];

@@ -139,8 +139,9 @@ onEveryTarget('settings', (test) => {
     const writer = await as({ tenant, role: 'write' });
     expect(await refusalOf(writer.settings.update({ retain: 'nothing' }))).toMatchObject({ status: 403 });
     const agent = await as({ tenant, agent: 'ann', role: 'admin' });
-    for (const call of [agent.settings.get({}), agent.settings.update({ retain: 'nothing' })])
-      expect(await refusalOf(call)).toMatchObject({ code: 'FORBIDDEN', status: 403, details: { rule: 'key_agent' } });
+    const calls = [agent.settings.get({}), agent.settings.update({ retain: 'nothing' })];
+    for (const refusal of await Promise.all(calls.map(refusalOf)))
+      expect(refusal).toMatchObject({ code: 'FORBIDDEN', status: 403, details: { rule: 'key_agent' } });
     const other = await freshTenant();
     expect(await other.settings.get({})).toEqual({ ...DEFAULTS, updated_at: null });
     await other.settings.update({ context_token_budget: 77 });

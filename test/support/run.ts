@@ -11,6 +11,8 @@ export interface RunOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly timeout_ms?: number;
+  /** What it reads from stdin; nothing unless given. */
+  readonly input?: string;
 }
 
 export interface Ran {
@@ -39,8 +41,11 @@ export function start(command: string, args: readonly string[], options: RunOpti
   const child = spawn(command, args, {
     cwd: options.cwd,
     env: environment(options.env),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // A command may end before it has read everything.
+  child.stdin.on('error', () => {});
+  child.stdin.end(options.input ?? '');
   let stdout = '';
   let stderr = '';
   const timer = setTimeout(() => child.kill('SIGKILL'), options.timeout_ms ?? 25_000);

@@ -13,7 +13,7 @@ import {
 } from '../syntax/ast.js';
 import { KIND_NAMES, type KindName } from './kind-names.js';
 import { isKind, kinds, type Target, toInput } from './kinds.js';
-import { nearest } from './suggestions.js';
+import { NameSuggestions, nearest } from './suggestions.js';
 import { alternatives, inPlace, type Located, partAt, type Reference, ValueReader } from './values.js';
 
 /** A definition as the operation of its kind takes it. */
@@ -40,7 +40,8 @@ class Index {
   readonly byKey = new Map<string, Definition>();
   readonly mistakes: Mistake[] = [];
   readonly #fields = new Map<Definition, Fields | undefined>();
-  #undefinedBases = 0;
+  readonly #names = new Map<string, readonly string[]>();
+  readonly suggestions = new NameSuggestions();
 
   add(definition: Definition): void {
     const { kind, name } = definition;
@@ -116,19 +117,26 @@ class Index {
     return fields;
   }
 
-  #undefinedBase({ kind, base }: Definition): void {
-    const isShown = this.#undefinedBases++ < MAX_MISTAKES;
-    const others = isShown ? [...this.byKey.values()].filter((one) => one.kind.value === kind.value) : [];
-    const suggestion = nearest(
-      base!.value,
-      others.map((one) => one.name!.value),
-    );
+  #undefinedBase({ kind, name, base }: Definition): void {
+    const found = this.suggestions.nearest(base!.value, this.#namesOf(kind.value));
+    // A definition cannot extend itself.
+    const suggestion = found === name!.value ? undefined : found;
     this.#mistake(
       'undefined_reference',
       base!,
       `${titleOf(kind.value, base!.value)} is not defined in this source${hint(suggestion, ': define it, or remove `extends`')}`,
       suggestion === undefined ? {} : { suggestion },
     );
+  }
+
+  #namesOf(kind: string): readonly string[] {
+    let names = this.#names.get(kind);
+    if (!names) {
+      const same = [...this.byKey.values()].filter((one) => one.kind.value === kind);
+      names = same.map(({ name }) => name!.value);
+      this.#names.set(kind, names);
+    }
+    return names;
   }
 
   /** Reported for the definition that comes first in the cycle, which begins with `begin`. */
@@ -223,8 +231,10 @@ function conflictOf(kind: KindName, name: string, input: JsonObject, located: Lo
   }
 }
 
+type Known = Readonly<Record<Target, Set<string>>>;
+
 /** What bare names may refer to. */
-function targetsOf(definitions: Iterable<Definition>): Record<Target, Set<string>> {
+function targetsOf(definitions: Iterable<Definition>): Known {
   const targets = { agent: new Set<string>(), profile: new Set<string>(), type: new Set<string>() };
   for (const { kind, name, body } of definitions) {
     if (kind.value !== 'agent' && kind.value !== 'profile') continue;
@@ -239,10 +249,11 @@ const NOUNS: Readonly<Record<Target, string>> = { agent: 'agent', profile: 'prof
 
 function undefinedReference(
   { name, targets, ...at }: Reference,
-  known: Record<Target, Set<string>>,
+  known: Known,
+  suggestions: NameSuggestions,
 ): Mistake | undefined {
   if (targets.some((target) => known[target].has(name))) return undefined;
-  const suggestion = nearest(
+  const suggestion = suggestions.nearest(
     name,
     targets.flatMap((target) => [...known[target]]),
   );
@@ -257,11 +268,12 @@ function undefinedReference(
 /** The first by position. */
 function* undefinedReferences(
   references: readonly Reference[],
-  known: Record<Target, Set<string>>,
+  known: Known,
+  suggestions: NameSuggestions,
 ): Steps<readonly Mistake[]> {
   const mistakes: Mistake[] = [];
   for (const reference of [...references].sort(byPosition)) {
-    const mistake = undefinedReference(reference, known);
+    const mistake = undefinedReference(reference, known, suggestions);
     if (!mistake) continue;
     yield;
     if (mistakes.push(mistake) >= MAX_MISTAKES) break;
@@ -300,7 +312,10 @@ export function* checkDocument({ definitions }: Document, complete: boolean): St
     if (read.declared) declared.push(read.declared);
     if (mistakes.length >= MAX_MISTAKES) break;
   }
-  if (complete) mistakes.push(...(yield* undefinedReferences(references, targetsOf(index.byKey.values()))));
+  if (complete) {
+    const known = targetsOf(index.byKey.values());
+    mistakes.push(...(yield* undefinedReferences(references, known, index.suggestions)));
+  }
   const all = [...index.mistakes, ...mistakes].filter(({ code }) => complete || code !== 'undefined_reference');
   return { declared, mistakes: distinct(all) };
 }

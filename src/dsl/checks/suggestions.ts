@@ -51,3 +51,17 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   }
   return best?.candidate;
 }
+
+/** Comparisons with the names of a source: enough for 100 mistakes among 200 names. */
+const MAX_COMPARISONS = 20_000;
+
+/** Suggests names of one source. Gives up once it has compared too many. */
+export class NameSuggestions {
+  #left = MAX_COMPARISONS;
+
+  nearest(word: string, names: readonly string[]): string | undefined {
+    if (this.#left <= 0) return undefined;
+    this.#left -= names.length;
+    return nearest(word, names);
+  }
+}

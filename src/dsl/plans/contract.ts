@@ -1,7 +1,6 @@
 /** Operations on a tenant and a source: plan, apply and export. */
 import { z } from 'zod';
 import { operation } from '../../engine/contract.js';
-import { KIND_NAMES } from '../checks/kind-names.js';
 import { source } from '../language/model.js';
 import { applied, definitionKind, exported, plan } from './model.js';
 
@@ -44,14 +43,7 @@ export const plans = {
   export: operation({
     method: 'GET',
     path: '/api/v1/dsl/export',
-    input: z.strictObject({
-      kinds: z
-        .array(definitionKind)
-        .min(1)
-        .max(KIND_NAMES.length)
-        .optional()
-        .describe('Kinds of definitions; default: all'),
-    }),
+    input: z.strictObject({ kind: definitionKind.optional().describe('Only definitions of this kind; default: all') }),
     output: exported,
     access: 'read',
     touches: 'tenant_key',

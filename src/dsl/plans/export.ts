@@ -19,7 +19,10 @@ interface Found {
 }
 
 const tooMuch = (what: string): CairnError =>
-  new CairnError('STATE_CONFLICT', `the tenant has more than fits into a source, ${what}: export it by \`kinds\``);
+  new CairnError(
+    'STATE_CONFLICT',
+    `the tenant has more than fits into a source, ${what}: export one \`kind\` at a time`,
+  );
 
 /** Fields under the names of the language; what an agent has by default is left out, but for its rights. */
 function fieldsOf(kind: KindName, { fields }: Stored): JsonObject {
@@ -33,11 +36,11 @@ function fieldsOf(kind: KindName, { fields }: Stored): JsonObject {
 }
 
 /** What the tenant has, in the order of kinds and names. Stops once it exceeds a source. */
-async function findAll(call: Call, chosen: readonly KindName[]): Promise<{ found: Found[]; left_out: LeftOut[] }> {
+async function findAll(call: Call, chosen: KindName | undefined): Promise<{ found: Found[]; left_out: LeftOut[] }> {
   const found: Found[] = [];
   const left_out: LeftOut[] = [];
   let length = 0;
-  for (const kind of KIND_NAMES.filter((one) => chosen.includes(one))) {
+  for (const kind of chosen === undefined ? KIND_NAMES : [chosen]) {
     for await (const page of allStored(call.driver.at(call.tenant), kind)) {
       for (const stored of page) {
         const { name, problem } = stored;
@@ -73,7 +76,7 @@ function definitionOf({ kind, name, fields }: Found, names: Record<Target, Set<s
 }
 
 export async function exportTenant(call: Call, input: In<'dsl.export'>): Promise<Exported> {
-  const { found, left_out } = await findAll(call, input.kinds ?? KIND_NAMES);
+  const { found, left_out } = await findAll(call, input.kind);
   const names = definedIn(found);
   const definitions = found.map((one) => definitionOf(one, names));
   const source = await runWithYields(

@@ -28,15 +28,19 @@ export const plannedChange = z
 export type PlannedChange = z.output<typeof plannedChange>;
 
 const counts = z
-  .object({ create: z.int(), update: z.int(), unchanged: z.int(), delete: z.int() })
-  .describe('Number of definitions by action')
+  .object({
+    create: z.int().describe('Definitions that are new'),
+    update: z.int().describe('Definitions that differ from what is stored'),
+    unchanged: z.int().describe('Definitions that are stored as they are'),
+    delete: z.int().describe('What the source does not define'),
+  })
   .meta({ id: 'PlanCounts' });
 export type Counts = z.output<typeof counts>;
 
 export const plan = z
   .object({
     changes: z.array(plannedChange).describe('In the order in which they are applied'),
-    counts,
+    counts: counts.describe('Number of definitions by action'),
     plan_hash: z.string().describe('Give it to apply, which then refuses if the plan has changed'),
   })
   .meta({ id: 'Plan' });
@@ -47,7 +51,7 @@ export const applied = z
     changes: z
       .array(z.object(target))
       .describe('In the order in which they were applied; a repeated request names deleted policies by their id'),
-    counts,
+    counts: counts.describe('Number of definitions by action'),
   })
   .meta({ id: 'AppliedPlan' });
 export type Applied = z.output<typeof applied>;

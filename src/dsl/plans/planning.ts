@@ -74,13 +74,16 @@ async function stepsOf(query: Query, kind: KindName, { declared, prune, locks }:
   return steps;
 }
 
+/** A policy without a name of its own: no source could keep it, so none deletes it. */
+const isBeyondSources = ({ policy_id, problem }: Stored): boolean => policy_id !== undefined && problem !== undefined;
+
 /** Deletes what an export would have, and the source has not. */
 async function deletions(query: Query, kind: KindName, declared: readonly Declared[]): Promise<Step[]> {
   const names = new Set(declared.map(({ name }) => name));
   const steps: Step[] = [];
   for await (const page of allStored(query, kind))
     for (const stored of page) {
-      if (names.has(stored.name)) continue;
+      if (names.has(stored.name) || isBeyondSources(stored)) continue;
       steps.push(step('delete', { kind, name: stored.name, input: {} }, { stored }));
       if (steps.length > MAX_DEFINITIONS) throw tooManyDeletions(kind);
     }

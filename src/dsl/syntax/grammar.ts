@@ -179,7 +179,7 @@ class DefinitionParser extends EmbeddedActionsParser {
     this.OPTION2(() => this.CONSUME(tokens.Comma));
     return this.ACTION(() => {
       if (key === undefined || value === undefined) return undefined;
-      if (!colon && value.type !== 'object') this.found.push({ expected: COLON, token: next });
+      if (!colon && value.type !== 'object') this.#missing(COLON, next);
       return { key, value };
     });
   });
@@ -203,7 +203,7 @@ class DefinitionParser extends EmbeddedActionsParser {
       const next = this.LA(1);
       const item = this.SUBRULE(this.value);
       this.ACTION(() => {
-        if (!separated) this.found.push({ expected: ['`,`', '`]`'], token: next });
+        if (!separated) this.#missing(['`,`', '`]`'], next);
         if (item) items.push(item);
       });
       const comma = this.OPTION(() => this.CONSUME(tokens.Comma));
@@ -212,6 +212,10 @@ class DefinitionParser extends EmbeddedActionsParser {
     const close = this.CONSUME(tokens.CloseList);
     return this.ACTION((): Value => ({ type: 'list', items, ...spanOf(open), end: close.endOffset! + 1 }));
   });
+
+  #missing(expected: readonly string[], token: IToken): void {
+    if (this.found.length < MAX_PER_PARSE) this.found.push({ expected, token });
+  }
 
   #text(token: IToken): Value {
     return this.ACTION(() => ({ type: 'text', value: textOf(token.image), ...spanOf(token) }));
@@ -226,7 +230,7 @@ class DefinitionParser extends EmbeddedActionsParser {
       const span = spanOf(token);
       const read = numericValue(token.image);
       if ('type' in read) return { ...read, ...span };
-      this.misread.push({ ...read, line: span.line, column: span.column });
+      if (this.misread.length < MAX_PER_PARSE) this.misread.push({ ...read, line: span.line, column: span.column });
       return undefined;
     });
   }

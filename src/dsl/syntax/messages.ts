@@ -68,9 +68,20 @@ function hintOf(expected: readonly string[], found: IToken, before: readonly [IT
 /** Expected tokens that are easier to place with the token in front of them. */
 const FOLLOWING: ReadonlySet<string> = new Set(['`:`', '`{`']);
 
+/** Tokens are in the order of their offsets; the token at the end of the input is not among them. */
+function indexOf(token: IToken, input: readonly IToken[]): number {
+  let [low, high] = [0, input.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (input[middle]!.startOffset < token.startOffset) low = middle + 1;
+    else high = middle;
+  }
+  return input[low] === token ? low : -1;
+}
+
 /** A mistake at a token of `input`, or at the end of them. */
 export function unexpected(expected: readonly string[], found: IToken, input: readonly IToken[]): Mistake {
-  const index = input.indexOf(found);
+  const index = indexOf(found, input);
   if (index === -1) return atEnd(expected, input);
   const [previous, earlier] = [input[index - 1], input[index - 2]];
   if (found.tokenType === tokens.Colon && earlier?.tokenType === tokens.Colon && expected[0] === 'a field')

@@ -1,0 +1,166 @@
+/** `cairn dsl`, run as its users do. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { mistakeLines } from '#cairn/cli/source-mistakes.js';
+import { cairn, inFolder, ROOT, run } from '../support/run.js';
+
+const TEAM = `// A team
+agent Lead { capabilities: [plan], can_delegate_to: [Coder] }
+profile Coder { system_prompt: "You write code." }
+`;
+
+const FORMATTED = `// A team
+agent Lead {
+  capabilities: [plan]
+  can_delegate_to: [Coder]
+}
+
+profile Coder {
+  system_prompt: "You write code."
+}
+`;
+
+const WRONG = 'agent A { capabilities: [a] }\nagnet B {}\n';
+
+describe('cairn dsl', () => {
+  it('CLI-7 validates files and stdin without a store', () =>
+    inFolder(async (cwd) => {
+      writeFileSync(join(cwd, 'team.cairn'), TEAM);
+      writeFileSync(join(cwd, 'wrong.cairn'), WRONG);
+      expect(await cairn(['dsl', 'validate', 'team.cairn'], { cwd })).toMatchObject({
+        code: 0,
+        stdout: 'team.cairn: valid, 2 definition(s)\n',
+        stderr: '',
+      });
+      const wrong = '2:1: unknown kind `agnet`: did you mean `agent`?\n';
+      expect(await cairn(['dsl', 'validate', 'wrong.cairn', 'team.cairn'], { cwd })).toMatchObject({
+        code: 1,
+        stdout: 'team.cairn: valid, 2 definition(s)\n',
+        stderr: `wrong.cairn:${wrong}`,
+      });
+      for (const args of [[], ['-']])
+        expect(await cairn(['dsl', 'validate', ...args], { cwd, input: WRONG })).toMatchObject({
+          code: 1,
+          stderr: `stdin:${wrong}`,
+        });
+      expect(await cairn(['dsl', 'validate'], { cwd, input: ' \n' })).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^cairn: stdin is empty.*\(INVALID_INPUT\)\n$/),
+      });
+      expect(await cairn(['dsl', 'validate', 'nowhere.cairn'], { cwd })).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^cairn: [^\n]*nowhere\.cairn[^\n]*\n$/),
+      });
+      expect(existsSync(join(cwd, 'cairn.db'))).toBe(false);
+    }));
+
+  it('CLI-7 a caret stands under the mistake', () => {
+    const mistake = { line: 2, column: 4, code: 'syntax', message: 'wrong \u001b[31m' } as const;
+    expect(mistakeLines('f', 'a\n\t世x y\n', [mistake], true)).toEqual([
+      'f:2:4: wrong \ufffd[31m',
+      '  2 |  世x y',
+      '    |     ^',
+    ]);
+    const [, line, caret] = mistakeLines('f', `${'a'.repeat(5000)}b`, [{ ...mistake, line: 1, column: 5001 }], true);
+    expect(line!.length).toBeLessThan(120);
+    expect(line![caret!.indexOf('^')]).toBe('b');
+    expect(mistakeLines('f', '', [mistake], true)).toHaveLength(3);
+    expect(mistakeLines('f', 'a', [mistake], false)).toEqual(['f:2:4: wrong \ufffd[31m']);
+  });
+
+  it.skipIf(!existsSync('/usr/bin/script'))('CLI-7 on a real terminal', () =>
+    inFolder(async (cwd) => {
+      writeFileSync(join(cwd, 'wrong.cairn'), WRONG);
+      const line = `'${process.execPath}' '${join(ROOT, 'bin/cairn.js')}' dsl validate wrong.cairn`;
+      const { stdout } = await run('/usr/bin/script', ['-qec', line, '/dev/null'], { cwd, env: { TERM: 'xterm' } });
+      expect(stdout.replaceAll('\r', '')).toContain('  2 | agnet B {}\n    | ^\n');
+    }),
+  );
+
+  it('CLI-7 formats, checks and rewrites', () =>
+    inFolder(async (cwd) => {
+      const file = join(cwd, 'team.cairn');
+      writeFileSync(file, TEAM);
+      expect(await cairn(['dsl', 'format', 'team.cairn'], { cwd })).toMatchObject({ code: 0, stdout: FORMATTED });
+      expect(await cairn(['dsl', 'format'], { cwd, input: TEAM })).toMatchObject({ code: 0, stdout: FORMATTED });
+      expect(await cairn(['dsl', 'format', '--check', 'team.cairn'], { cwd })).toMatchObject({
+        code: 1,
+        stdout: 'team.cairn\n',
+      });
+      expect(readFileSync(file, 'utf8')).toBe(TEAM);
+      expect(await cairn(['dsl', 'format', '--write', 'team.cairn'], { cwd })).toMatchObject({ code: 0 });
+      expect(readFileSync(file, 'utf8')).toBe(FORMATTED);
+      expect(await cairn(['dsl', 'format', '--check', 'team.cairn'], { cwd })).toMatchObject({ code: 0, stdout: '' });
+      writeFileSync(file, 'agent {');
+      expect(await cairn(['dsl', 'format', '--write', 'team.cairn'], { cwd })).toMatchObject({ code: 1 });
+      expect(readFileSync(file, 'utf8')).toBe('agent {');
+    }));
+
+  it('CLI-8, CLI-9 plans, applies, prunes and exports', () =>
+    inFolder(async (cwd) => {
+      writeFileSync(join(cwd, 'team.cairn'), TEAM);
+      const created = '+ profile Coder\n+ agent Lead\n2 to create, 0 to change, 0 to delete, 0 unchanged\n';
+      expect(await cairn(['dsl', 'apply', 'team.cairn'], { cwd })).toMatchObject({
+        code: 0,
+        stdout: `${created}applied\n`,
+        stderr: '',
+      });
+      expect(await cairn(['dsl', 'apply', 'team.cairn'], { cwd })).toMatchObject({
+        code: 0,
+        stdout: '0 to create, 0 to change, 0 to delete, 2 unchanged\nnothing to do\n',
+      });
+      const source = 'agent Lead { capabilities: [lead] }';
+      const plan =
+        '~ agent Lead\n    capabilities: ["plan"] → ["lead"]\n- profile Coder\n0 to create, 1 to change, 1 to delete, 0 unchanged\n';
+      expect(await cairn(['dsl', 'plan', '--prune'], { cwd, input: source })).toMatchObject({ code: 0, stdout: plan });
+      expect(await cairn(['dsl', 'apply', '--prune'], { cwd, input: source })).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/cannot be undone: confirm it with --yes/),
+      });
+      expect(await cairn(['dsl', 'apply', '--prune', '--yes'], { cwd, input: source })).toMatchObject({
+        code: 0,
+        stdout: `${plan}applied\n`,
+      });
+      const exported = await cairn(['dsl', 'export'], { cwd });
+      expect(exported).toMatchObject({ code: 0, stderr: '' });
+      expect(exported.stdout).toContain('agent Lead {\n  type: Lead\n  capabilities: [lead]\n');
+      expect(await cairn(['dsl', 'export', '--out', 'all.cairn'], { cwd })).toMatchObject({
+        code: 0,
+        stdout: 'all.cairn: 1 definition(s)\n',
+      });
+      expect(readFileSync(join(cwd, 'all.cairn'), 'utf8')).toBe(exported.stdout);
+      expect(await cairn(['dsl', 'plan', '--json'], { cwd, input: WRONG })).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^stdin:2:1: /),
+      });
+    }));
+
+  it.skipIf(!existsSync('/usr/bin/script'))('CLI-8 asks on a terminal before it deletes', () =>
+    inFolder(async (cwd) => {
+      writeFileSync(join(cwd, 'team.cairn'), TEAM);
+      await cairn(['dsl', 'apply', 'team.cairn'], { cwd });
+      writeFileSync(join(cwd, 'less.cairn'), 'agent Lead { capabilities: [plan] }');
+      const line = `'${process.execPath}' '${join(ROOT, 'bin/cairn.js')}' dsl apply less.cairn --prune`;
+      const answering = (answer: string) =>
+        run('/usr/bin/script', ['-qec', line, '/dev/null'], { cwd, env: { TERM: 'xterm' }, input: `${answer}\n` });
+      const refused = await answering('n');
+      expect(refused.stdout).toContain('cannot be undone. Continue? [y/N]');
+      expect(refused.stdout).toContain('nothing was changed');
+      expect((await cairn(['profiles', 'list'], { cwd })).stdout).toContain('Coder');
+      expect((await answering('y')).stdout).toContain('applied');
+      expect((await cairn(['profiles', 'list'], { cwd })).stdout).not.toContain('Coder');
+    }),
+  );
+
+  it('DSL-17 the demo, exported, applied to an empty tenant and exported again is identical', () =>
+    inFolder(async (cwd) => {
+      await cairn(['demo'], { cwd });
+      const { stdout: source } = await cairn(['dsl', 'export', '--database', 'cairn-demo.db'], { cwd });
+      expect(source).toContain('agent reviewer {');
+      const other = ['--database', 'other.db'];
+      expect(await cairn(['dsl', 'apply', ...other], { cwd, input: source })).toMatchObject({ code: 0 });
+      expect((await cairn(['dsl', 'export', ...other], { cwd })).stdout).toBe(source);
+    }));
+});
