@@ -99,7 +99,9 @@ describe('the package', () => {
         expect(
           paths.filter(
             (path) =>
-              !/^(bin|dist|docs|examples)\/|^[A-Z]+\.md$|^src\/[a-z]+\/SPEC\.md$|^LICENSE$|^package\.json$/.test(path),
+              !/^(bin|dist|docs|editors|examples)\/|^[A-Z]+\.md$|^src\/[a-z]+\/SPEC\.md$|^LICENSE$|^package\.json$/.test(
+                path,
+              ),
           ),
         ).toEqual([]);
 
