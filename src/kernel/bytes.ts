@@ -1,5 +1,6 @@
 /** Bytes on the wire: base64 text, or a list of numbers for languages without base64 at hand. */
 import { z } from 'zod';
+import { withCommas } from './numbers.js';
 
 type Bytes = ArrayLike<number>;
 
@@ -33,7 +34,7 @@ function toBase64(bytes: Bytes): string {
 
 /** Opaque bytes, stored and returned as base64. */
 export function bytes(max: number) {
-  const error = `must be base64 text or a list of bytes (0 to 255), up to ${max.toLocaleString('en')} bytes`;
+  const error = `must be base64 text or a list of bytes (0 to 255), up to ${withCommas(max)} bytes`;
   const text = z.base64({ error }).max(Math.ceil(max / 3) * 4, { error });
   const list = z
     .unknown()

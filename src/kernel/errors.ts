@@ -7,6 +7,7 @@ export const errorCodes = {
   INVALID_CONTENT: { status: 400, meaning: 'The content does not fit the card type in metadata.type.' },
   UNKNOWN_CARD: { status: 400, meaning: 'A card in the request does not exist or is deleted.' },
   UNKNOWN_ENTITY: { status: 400, meaning: 'An entity in the request does not exist or is deleted.' },
+  UNKNOWN_BASE: { status: 400, meaning: 'The base of the changes is no checkpoint of this execution, or was removed.' },
   UNKNOWN_PARENT: { status: 400, meaning: 'A parent packet does not exist in this tenant.' },
   INVALID_LINEAGE: { status: 400, meaning: 'The given generation or root does not follow from the parents.' },
   RESERVED_TYPE: { status: 400, meaning: 'Packet types that start with cairn. are reserved.' },

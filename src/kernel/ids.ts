@@ -12,24 +12,51 @@ const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 
 /** A UUIDv7 that increases within the process, so that new keys append to their index. */
 export function newId(now = Date.now()): string {
-  if (used === pool.length) {
-    crypto.getRandomValues(pool);
-    used = 0;
-  }
-  const random = pool.subarray(used, (used += PER_ID));
+  const random = takeRandom();
   if (now > lastMs) {
     lastMs = now;
-    counter = ((random[0]! & 0x07) << 8) | random[1]!;
+    counter = firstCount(random);
   } else if (++counter > 0xfff) {
     lastMs++;
     counter = 0;
   }
-  const time = lastMs.toString(16).padStart(12, '0');
-  const sequence = counter.toString(16).padStart(3, '0');
+  return idOf(lastMs, counter, random);
+}
+
+let atMs = 0;
+let atCounter = 0;
+
+/** A UUIDv7 with exactly this time, so that an index by id finds by time too. Ids of one millisecond mostly increase. */
+export function newIdAt(ms: number): string {
+  const random = takeRandom();
+  atCounter = ms === atMs ? (atCounter + 1) & 0xfff : firstCount(random);
+  atMs = ms;
+  return idOf(ms, atCounter, random);
+}
+
+/** The text that the UUIDv7s of this millisecond start with, and that all later ones are greater than. */
+export function timePrefix(ms: number): string {
+  const time = Math.max(0, ms).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
+}
+
+function takeRandom(): Uint8Array {
+  if (used === pool.length) {
+    crypto.getRandomValues(pool);
+    used = 0;
+  }
+  return pool.subarray(used, (used += PER_ID));
+}
+
+/** In the lower half of its range, so that there is room to count. */
+const firstCount = (random: Uint8Array): number => ((random[0]! & 0x07) << 8) | random[1]!;
+
+function idOf(ms: number, count: number, random: Uint8Array): string {
+  const sequence = count.toString(16).padStart(3, '0');
   const variant = hex[0x80 | (random[2]! & 0x3f)];
   let tail = '';
   for (let i = 3; i < PER_ID; i++) tail += hex[random[i]!];
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence}-${variant}${tail.slice(0, 2)}-${tail.slice(2)}`;
+  return `${timePrefix(ms)}-7${sequence}-${variant}${tail.slice(0, 2)}-${tail.slice(2)}`;
 }
 
 export const NIL_ID = '00000000-0000-0000-0000-000000000000';

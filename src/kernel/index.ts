@@ -6,5 +6,6 @@ export { groupBy } from './group-by.js';
 export { describeIssues, parseAs, wordedIssues } from './issues.js';
 export { pointerNames, pointerTo } from './json/pointer.js';
 export * from './json/values.js';
+export { withCommas } from './numbers.js';
 export { anySignal } from './signals.js';
 export { CLOCK_TOLERANCE_MS, clockWarning, toIso, toMs } from './times.js';

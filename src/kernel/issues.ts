@@ -1,6 +1,7 @@
 /** Zod issues as lines that name the field. */
 import type { z } from 'zod';
 import { invalid } from './errors.js';
+import { withCommas } from './numbers.js';
 
 const MAX_ISSUES = 20;
 
@@ -94,7 +95,7 @@ function inWords(issue: Issue): string {
     const part = PARTS[issue.origin];
     if (part !== undefined && code === 'too_small' && limit === 1) return 'must not be empty';
     const [least, most] = issue.inclusive === false ? ['more than', 'less than'] : ['at least', 'at most'];
-    const bound = `${code === 'too_small' ? least : most} ${limit.toLocaleString('en')}`;
+    const bound = `${code === 'too_small' ? least : most} ${withCommas(limit)}`;
     return part === undefined ? `must be ${bound}` : `must have ${bound} ${part}${limit === 1 ? '' : 's'}`;
   }
   if (code === 'invalid_type') {

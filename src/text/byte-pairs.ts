@@ -1,10 +1,40 @@
-/** Byte-pair merging of a long piece of text with a heap, in O(n log n); a scan for each merge would take O(n²). */
+/** Byte-pair merging: the number of tokens of a piece of text. */
 import type { CooperativeYield } from '../kernel/index.js';
+import { NO_TOKEN as NONE, type Vocabulary } from './vocabulary.js';
 
-export type RankOfBytes = (bytes: Uint8Array) => number | undefined;
+/** Short pieces are merged by a scan for each merge: quadratic, but faster than a heap up to this many bytes. */
+export const SHORT_BYTES = 768;
+/** The start of each part of a short piece, and the rank of its pair with the next one. */
+const starts = new Int32Array(SHORT_BYTES + 1);
+const pairs = new Int32Array(SHORT_BYTES + 1);
 
-/** The pair cannot be merged. */
-const NONE = -1;
+/** The number of tokens of the first `length` bytes, at most `SHORT_BYTES`: merges the leftmost pair of the lowest rank. */
+export function shortPieceTokens(piece: Uint8Array, length: number, vocabulary: Vocabulary): number {
+  let parts = length;
+  for (let i = 0; i <= length; i++) {
+    starts[i] = i;
+    pairs[i] = i + 2 <= length ? vocabulary.rankOf(piece, i, i + 2) : NONE;
+  }
+  const pairOf = (i: number) => (i + 2 <= parts ? vocabulary.rankOf(piece, starts[i]!, starts[i + 2]!) : NONE);
+  for (;;) {
+    let lowest = NONE;
+    let at = 0;
+    for (let i = 0; i < parts - 1; i++) {
+      const rank = pairs[i]!;
+      if (rank !== NONE && (lowest === NONE || rank < lowest)) {
+        lowest = rank;
+        at = i;
+      }
+    }
+    if (lowest === NONE) return parts;
+    starts.copyWithin(at + 1, at + 2, parts + 1);
+    pairs.copyWithin(at, at + 1, parts);
+    parts -= 1;
+    pairs[at] = pairOf(at);
+    if (at > 0) pairs[at - 1] = pairOf(at - 1);
+  }
+}
+
 /** Ranks are below 2^18 and starts below 2^32: both fit into one exact number that sorts by rank, then by start. */
 const STARTS = 2 ** 32;
 const RANKS = 2 ** 18;
@@ -12,13 +42,13 @@ const RANKS = 2 ** 18;
 /** Steps between two yields: well under a millisecond. */
 const STEPS_PER_YIELD = 1024;
 
-/** The number of tokens of a piece: merges the pair of the lowest rank, the leftmost first, until none is left. */
+/** The same for a long piece, with a heap in O(n log n). */
 export async function longPieceTokens(
   piece: Uint8Array,
-  rankOf: RankOfBytes,
+  vocabulary: Vocabulary,
   maybeYield: CooperativeYield,
 ): Promise<number> {
-  const merging = new Merging(piece, rankOf);
+  const merging = new Merging(piece, vocabulary);
   while (merging.step(STEPS_PER_YIELD)) {
     const wait = maybeYield();
     if (wait) await wait;
@@ -30,7 +60,7 @@ export async function longPieceTokens(
 class Merging {
   parts: number;
   private readonly piece: Uint8Array;
-  private readonly rankOf: RankOfBytes;
+  private readonly vocabulary: Vocabulary;
   private readonly next: Int32Array;
   private readonly before: Int32Array;
   /** The rank of each part. */
@@ -42,10 +72,10 @@ class Merging {
   private placed = 0;
   private considered = 0;
 
-  constructor(piece: Uint8Array, rankOf: RankOfBytes) {
+  constructor(piece: Uint8Array, vocabulary: Vocabulary) {
     const n = piece.length;
     this.piece = piece;
-    this.rankOf = rankOf;
+    this.vocabulary = vocabulary;
     this.parts = n;
     this.next = new Int32Array(n);
     this.before = new Int32Array(n + 1);
@@ -68,7 +98,7 @@ class Merging {
   private place(start: number): void {
     this.next[start] = start + 1;
     this.before[start + 1] = start;
-    this.token[start] = this.rankOf(this.piece.subarray(start, start + 1))!;
+    this.token[start] = this.vocabulary.rankOf(this.piece, start, start + 1);
   }
 
   private consider(start: number): void {
@@ -79,7 +109,7 @@ class Merging {
     // Two tokens determine their bytes, so each combination is looked up once.
     const both = token[start]! * RANKS + token[second]!;
     let rank = known.get(both);
-    if (rank === undefined) known.set(both, (rank = this.rankOf(piece.subarray(start, next[second])) ?? NONE));
+    if (rank === undefined) known.set(both, (rank = this.vocabulary.rankOf(piece, start, next[second]!)));
     pair[start] = rank;
     if (rank !== NONE) this.heap.push(rank * STARTS + start);
   }
