@@ -1,8 +1,9 @@
 /** The seam below group commit: one connection in one transaction. */
 import type { Table } from './driver.js';
-import type { BoundParam, Sql } from './sql.js';
+import type { BoundParam, Dialect, Sql } from './sql.js';
 
 export interface Channel {
+  readonly dialect: Dialect;
   all<R>(query: Sql, tenant: string): Promise<R[]>;
   run(query: Sql, tenant: string): Promise<number>;
   send(query: Sql, tenant: string): Promise<void>;

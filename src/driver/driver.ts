@@ -9,14 +9,15 @@ export interface Query {
   get<R>(query: Sql): Promise<R | undefined>;
 }
 
-/** The columns and types of a table, for `Tx.insert`. */
+/** The columns and types of a table, for `Tx.insert`. `tenant_id` is the first. */
 export interface Table {
   readonly name: string;
-  readonly columns: Readonly<Record<string, 'text' | 'bigint' | 'double precision' | 'json' | 'bit varying'>>;
+  readonly columns: Readonly<Record<string, 'text' | 'bigint' | 'double precision' | 'json' | 'bit varying' | 'bytea'>>;
 }
 
 /** One write of a group. Its function awaits nothing but these calls. */
 export interface Tx extends Query {
+  readonly dialect: Dialect;
   /** Runs a statement and returns the number of changed rows. */
   run(query: Sql): Promise<number>;
   /** Runs a statement with RETURNING. */
@@ -29,12 +30,19 @@ export interface Tx extends Query {
   readonly journalled: readonly JournalEntry[];
   /** Adds an entry, which is written by the last statements before the commit. */
   journal(entry: JournalEntry): void;
+  /** Queues rows that the journal writes with its own, once the head row has given them numbers. */
+  late(rows: LateRows): void;
   /** After the commit, wakes all waiters of this tenant for a key such as `lock:<id>`, on every server. */
   wake(key: string): void;
 }
 
 /** Without a key, any key of the tenant may have been woken; without a tenant, any at all. A hint that may be spurious. */
 export type WakeListener = (tenant: string | undefined, key: string | undefined) => void;
+
+/** Rows that are written with the last statements before the commit; the engine knows their writers by kind. */
+export interface LateRows {
+  readonly kind: string;
+}
 
 /** The id by which an unknown commit outcome is resolved. */
 export interface JournalEntry {
@@ -43,8 +51,8 @@ export interface JournalEntry {
 
 /** Turns entries into rows; implemented by the engine. */
 export interface Journal {
-  /** Takes the tenant's next sequence numbers and inserts the entries: the last statements before COMMIT. */
-  append(tx: Tx, entries: readonly JournalEntry[]): Promise<void>;
+  /** Takes the tenant's next numbers and inserts the entries and late rows: the last statements before COMMIT. */
+  append(tx: Tx, entries: readonly JournalEntry[], late: readonly LateRows[]): Promise<void>;
   /** Whether these entries are committed, after the connection was lost at COMMIT. Waits for a commit under way. */
   landed(tx: Tx, entries: readonly JournalEntry[]): Promise<boolean>;
 }

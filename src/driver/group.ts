@@ -6,8 +6,8 @@
  */
 import { CairnError, type ErrorCode } from '../kernel/index.js';
 import type { Channel } from './channel.js';
-import { DriverError, type Journal, type JournalEntry, type Tx } from './driver.js';
-import { OpenTx } from './open-tx.js';
+import { DriverError, type Journal, type Tx } from './driver.js';
+import { type Ending, newEnding, OpenTx } from './open-tx.js';
 import { collectKeys, type Keys } from './wakes.js';
 
 export const GROUP_LIMIT = 64;
@@ -27,11 +27,11 @@ class NeedsSavepoints extends Error {}
 
 /** Collected from the writes of a group, for its end, by tenant. */
 interface Gathered {
-  readonly entries: Map<string, JournalEntry[]>;
+  readonly endings: Map<string, Ending>;
   readonly keys: Keys;
 }
 
-const journalledIn = ({ entries }: Gathered) => [...entries].filter(([, list]) => list.length > 0);
+const journalledIn = ({ endings }: Gathered) => [...endings].filter(([, { entries }]) => entries.length > 0);
 
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
@@ -96,7 +96,7 @@ export async function commitGroup(host: GroupHost, group: readonly Write[], atte
 
 async function runOnce(host: GroupHost, group: readonly Write[], savepoints: boolean): Promise<readonly Outcome[]> {
   const channel = await host.begin(group[0]!.tenant);
-  const gathered: Gathered = { entries: new Map(), keys: new Map() };
+  const gathered: Gathered = { endings: new Map(), keys: new Map() };
   const { keys } = gathered;
   const outcomes: Outcome[] = [];
   try {
@@ -112,9 +112,10 @@ async function runOnce(host: GroupHost, group: readonly Write[], savepoints: boo
       return outcomes;
     }
     if (!alone) channel.ending();
-    for (const [tenant, list] of journalledIn(gathered)) {
-      const tx = new OpenTx(tenant, channel, [], false);
-      await host.journal.append(tx, list);
+    for (const [tenant, { entries, late }] of gathered.endings) {
+      if (entries.length === 0 && late.length === 0) continue;
+      const tx = new OpenTx(tenant, channel, newEnding(), false);
+      await host.journal.append(tx, entries, late);
       collectKeys(keys, tenant, tx.keys);
     }
     if (keys.size > 0) await host.announce?.(channel, keys);
@@ -173,12 +174,12 @@ async function overlap(channel: Channel, writes: readonly Write[], gathered: Gat
 async function runWrite(
   channel: Channel,
   write: Write,
-  { entries, keys }: Gathered,
+  { endings, keys }: Gathered,
   undo: 'transaction' | 'savepoint' | 'none',
 ): Promise<Outcome> {
-  let list = entries.get(write.tenant);
-  if (!list) entries.set(write.tenant, (list = []));
-  const tx = new OpenTx(write.tenant, channel, list, undo === 'savepoint');
+  let ending = endings.get(write.tenant);
+  if (!ending) endings.set(write.tenant, (ending = newEnding()));
+  const tx = new OpenTx(write.tenant, channel, ending, undo === 'savepoint');
   try {
     const value = await write.work(tx);
     if (tx.inSavepoint) await channel.release();
@@ -222,12 +223,12 @@ async function runAgain(host: GroupHost, group: readonly Write[], attempt: numbe
 
 async function resolveUnknown(host: GroupHost, lost: CommitUnknown) {
   const journalled = journalledIn(lost.gathered);
-  const [tenant, entries] = journalled[0]!;
+  const [tenant, { entries }] = journalled[0]!;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     try {
       const channel = await host.begin(tenant);
       try {
-        const landed = await host.journal.landed(new OpenTx(tenant, channel, [], false), entries);
+        const landed = await host.journal.landed(new OpenTx(tenant, channel, newEnding(), false), entries);
         if (landed) host.committed(journalled.map(([one]) => one));
         return landed ? lost.outcomes : ('absent' as const);
       } finally {

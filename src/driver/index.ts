@@ -4,7 +4,7 @@ export * from './filters.js';
 export { Lane } from './lane.js';
 export { bootstrapTables, statementsOf } from './migrate.js';
 export { openPostgres } from './open-postgres.js';
-export { composed, type Schema, type SchemaPart, triggerFunction } from './schema.js';
+export { composed, type Schema, type SchemaPart } from './schema.js';
 export {
   acrossTenants,
   type BoundParam,

@@ -1,13 +1,24 @@
 /** One write's view of a shared transaction: its statements, savepoint, journal entries and wakes. */
 import type { Channel } from './channel.js';
-import type { JournalEntry, Table, Tx } from './driver.js';
-import type { BoundParam, Sql } from './sql.js';
+import type { JournalEntry, LateRows, Table, Tx } from './driver.js';
+import type { BoundParam, Dialect, Sql } from './sql.js';
+
+/** What the writes of one tenant leave to the end of their commit. */
+export interface Ending {
+  readonly entries: JournalEntry[];
+  readonly late: LateRows[];
+}
+
+export const newEnding = (): Ending => ({ entries: [], late: [] });
 
 export class OpenTx implements Tx {
   readonly tenant: string;
+  readonly dialect: Dialect;
   readonly journalled: JournalEntry[];
   readonly #channel: Channel;
+  readonly #late: LateRows[];
   readonly #own: JournalEntry[] = [];
+  readonly #ownLate: LateRows[] = [];
   readonly #savepoints: boolean;
   /** The keys to wake if this write stays. */
   readonly keys = new Set<string>();
@@ -16,10 +27,12 @@ export class OpenTx implements Tx {
   /** Whether there may be rows to undo. */
   changed = false;
 
-  constructor(tenant: string, channel: Channel, entries: JournalEntry[], savepoints: boolean) {
+  constructor(tenant: string, channel: Channel, { entries, late }: Ending, savepoints: boolean) {
     this.tenant = tenant;
+    this.dialect = channel.dialect;
     this.#channel = channel;
     this.journalled = entries;
+    this.#late = late;
     this.#savepoints = savepoints;
   }
 
@@ -29,15 +42,22 @@ export class OpenTx implements Tx {
     this.#own.push(entry);
   }
 
+  late(rows: LateRows): void {
+    this.#use(false);
+    this.#late.push(rows);
+    this.#ownLate.push(rows);
+  }
+
   wake(key: string): void {
     this.#use(false);
     this.keys.add(key);
   }
 
-  /** Removes the journal entries and wakes of this write. */
+  /** Removes the journal entries, late rows and wakes of this write. */
   withdraw(): void {
     this.keys.clear();
     for (const entry of this.#own) this.journalled.splice(this.journalled.indexOf(entry), 1);
+    for (const rows of this.#ownLate) this.#late.splice(this.#late.indexOf(rows), 1);
   }
 
   all<R>(query: Sql): Promise<R[]> {

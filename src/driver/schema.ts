@@ -8,6 +8,9 @@ export interface DialectWords {
   readonly int: string;
   readonly real: string;
   readonly json: string;
+  readonly bytes: string;
+  /** Columns of a table with content: whom it is about, and its source class; null is the default, the class agent. */
+  readonly origin: string;
   /** Suffix of a table. */
   readonly table: string;
   /** Suffix of a table of small rows, stored in its primary key. */
@@ -41,10 +44,3 @@ export const composed = (parts: readonly SchemaPart[]): SchemaPart => ({
 /** Tables under row-level security on PostgreSQL. */
 export const protectedTables = ({ tables, unprotected = [] }: SchemaPart): readonly string[] =>
   tables.filter((table) => !unprotected.includes(table));
-
-/** A function for AFTER triggers on PostgreSQL. */
-export const triggerFunction = (name: string, statement: string): string =>
-  `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    ${statement};
-    RETURN NULL;
-  END $$`;

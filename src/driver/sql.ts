@@ -5,7 +5,7 @@ export type Dialect = 'sqlite' | 'postgres';
 /** Placeholder for the tenant of the Query or Tx; the empty string outside all tenants. */
 export const TENANT: unique symbol = Symbol('tenant');
 
-export type Param = string | number | null | readonly string[] | readonly number[] | typeof TENANT;
+export type Param = string | number | null | Uint8Array | readonly string[] | readonly number[] | typeof TENANT;
 
 export class Sql {
   readonly parts: readonly string[];

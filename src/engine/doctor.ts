@@ -14,10 +14,10 @@ export interface Finding {
   readonly problems: readonly string[];
 }
 
-export interface HashedContent {
+/** Content held against its hash or checksum. */
+export interface CheckedContent {
   readonly id: string;
-  readonly text: string;
-  readonly content_hash: string;
+  readonly intact: boolean;
 }
 
 export const MAX_EXAMPLES = 5;

@@ -5,7 +5,7 @@ export * from './calls/call.js';
 export { OpenCalls, storeClosed, WrittenTenants } from './calls/open-calls.js';
 export { runCallSteps } from './calls/run-steps.js';
 export type { CallOptions } from './contract/call-options.js';
-export { type Check, type Finding, type HashedContent, MAX_EXAMPLES } from './doctor.js';
+export { type Check, type CheckedContent, type Finding, MAX_EXAMPLES } from './doctor.js';
 export {
   dueLeases,
   endLease,
@@ -18,7 +18,15 @@ export {
 } from './leases/store.js';
 export { expireDue, expireDueLeases, expiries, systemCall, Timekeeper } from './leases/timekeeper.js';
 export { Wakes } from './leases/wakes.js';
-export { contentErasers, eraseAll, holderErasers, startErasure, waitForErasure } from './lifetimes/erasure.js';
+export {
+  contentErasers,
+  eraseAll,
+  holderErasers,
+  indexPurges,
+  scrub,
+  startErasure,
+  waitForErasure,
+} from './lifetimes/erasure.js';
 export { Erasures, inBatches, nextBatch } from './lifetimes/running-erasures.js';
 export { agreedExpiry, checkLifetime, lifetimeClassOf, lifetimeOf } from './lifetimes/ttl.js';
 export { resolveAsOf } from './reads/as-of.js';
@@ -29,26 +37,27 @@ export { StreamHub } from './reads/stream-hub.js';
 export { followStream, HEARTBEAT_MS, MAX_SCANNED_EVENTS } from './reads/stream-tail.js';
 export { engineSchema } from './schema.js';
 export * from './writes/batch.js';
-export { appendEvent, type Change, change, event, storedReplay, writeGuarded } from './writes/change.js';
+export { type Change, change, storedReplay, writeGuarded } from './writes/change.js';
 export { requestChecks } from './writes/doctor.js';
 export { isGuarded, writeGuards } from './writes/guards.js';
 export {
   type AssumedRevision,
   type IndexKind,
   type NewPacket,
+  type OwnEvent,
   packetJournal,
   SCHEMA_VERSION,
+  type UserPacket,
 } from './writes/journal.js';
+export { appendEvent, event } from './writes/own-events.js';
 export { equalsAnswer } from './writes/posted-back.js';
 export { forgetRequest, forgetRequests, KEEP_REQUESTS_MS } from './writes/requests.js';
+export { indexKey, readMeta, type StoreMeta } from './writes/store-meta.js';
 export {
   ensureMeta,
   ensureTenant,
   hasTenant,
   headOf,
-  indexKey,
   listTenants,
-  readMeta,
   renewEpoch,
-  type StoreMeta,
 } from './writes/tenants.js';

@@ -6,13 +6,19 @@ export const engineSchema: SchemaPart = {
   // Read before the tenant is known.
   unprotected: ['tenants'],
   statements: ({ id, int, json, table, compact }) => [
-    // settings_revision: that of the tenant's settings, of which every process has a cached copy.
+    // settings_revision: that of the tenant's settings, of which every process has a cached copy. doc_no: of the newest
+    // search document. doc_changes: counts changes of earlier documents, for caches. folded_doc: the newest document in
+    // the index. index_revision: counts changes of the index.
     `CREATE TABLE tenants (
       tenant_id ${id} NOT NULL PRIMARY KEY,
       seq ${int} NOT NULL,
       recorded_at ${int} NOT NULL,
       created_at ${int} NOT NULL,
-      settings_revision ${id}
+      settings_revision ${id},
+      doc_no ${int} NOT NULL DEFAULT 0,
+      doc_changes ${int} NOT NULL DEFAULT 0,
+      folded_doc ${int} NOT NULL DEFAULT 0,
+      index_revision ${int} NOT NULL DEFAULT 0
     ) ${compact}`,
 
     // Periods that were recorded twice after a clock ran ahead; seq is the first packet at the true time.
@@ -24,6 +30,9 @@ export const engineSchema: SchemaPart = {
       PRIMARY KEY (tenant_id, seq)
     ) ${compact}`,
 
+    // Cairn's own events have a format, and no envelope: it is rendered from their columns (writes/event-format.ts).
+    // checksum: of these columns. root_packet_id: NULL in a packet that is its own root. original: the difference
+    // between the envelope and the packet as sent (facts/packets/envelope.ts).
     `CREATE TABLE packet_store (
       tenant_id ${id} NOT NULL,
       seq ${int} NOT NULL,
@@ -33,30 +42,34 @@ export const engineSchema: SchemaPart = {
       recorded_at ${int} NOT NULL,
       thread_id ${id},
       agent ${id},
-      source ${id},
+      format ${int},
       entity_type TEXT,
       entity_id ${id},
+      facts TEXT,
+      checksum ${int},
+      key_id ${id},
+      source ${id},
       envelope ${json},
       original ${json},
-      content_hash TEXT NOT NULL,
+      content_hash TEXT,
       sent_hash TEXT,
       expires_at ${int},
-      generation ${int} NOT NULL,
-      root_packet_id ${id} NOT NULL,
+      generation ${int},
+      root_packet_id ${id},
       parent_ids ${json},
       subject_ids ${json},
       erased_at ${int},
+      source_class TEXT,
       PRIMARY KEY (tenant_id, seq)
     ) ${table}`,
     'CREATE UNIQUE INDEX packet_store_by_id ON packet_store (tenant_id, packet_id)',
     'CREATE INDEX packet_store_by_type ON packet_store (tenant_id, packet_type, seq)',
-    'CREATE INDEX packet_store_by_time ON packet_store (tenant_id, timestamp, seq)',
+    // The ids of own events have their timestamps in them: the index by id serves these.
+    'CREATE INDEX packet_store_by_time ON packet_store (tenant_id, timestamp, seq) WHERE format IS NULL',
     'CREATE INDEX packet_store_by_thread ON packet_store (tenant_id, thread_id, seq) WHERE thread_id IS NOT NULL',
     'CREATE INDEX packet_store_by_agent ON packet_store (tenant_id, agent, seq) WHERE agent IS NOT NULL',
     'CREATE INDEX packet_store_expiring ON packet_store (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',
-    // Without Cairn's own events, which are most packets: an index would not help there and slow down every write.
-    `CREATE INDEX packet_store_by_source ON packet_store (tenant_id, source, seq)
-      WHERE source IS NOT NULL AND source <> 'cairn'`,
+    'CREATE INDEX packet_store_by_source ON packet_store (tenant_id, source, seq) WHERE source IS NOT NULL',
 
     // The multi-valued properties of packets; kind is tag, parent, subject or routing.
     `CREATE TABLE packet_index (

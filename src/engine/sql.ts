@@ -2,4 +2,7 @@
 export * from './access/reach.js';
 export * from './lifetimes/endings.js';
 export { Registry, SlotRegistry } from './registry.js';
+export { checksumOf, type EventColumns, factsOf, renderEvent } from './writes/event-format.js';
+export { type LateWriter, lateWriters } from './writes/late-rows.js';
 export { PENDING } from './writes/recorded-time.js';
+export { indexKey, readMeta } from './writes/store-meta.js';

@@ -9,20 +9,19 @@ export { entryPage, hydrateViews } from './boxes/views.js';
 export { cardsBeyondReach, refuseHidden } from './cards/access.js';
 export { cardChecks, cardContents } from './cards/doctor.js';
 export { checkSize } from './cards/rules.js';
-export { cardDoc, isSearched, measureCard } from './cards/search-doc.js';
 export { addCard, cardBytes, type PreparedCard, prepareCard, readCards, unknownCards } from './cards/service.js';
 export { cardConditions } from './cards/visibility.js';
 export { packetContents, streamChecks } from './packets/doctor.js';
-export { measurePacket, packetDoc } from './packets/search-doc.js';
 export {
   deleteProfileIn,
   openProfile,
   profileContent,
+  profileHash,
   readableProfile,
   writeProfileIn,
 } from './profiles/service.js';
-export { findProfile, listProfiles, type ProfileRow, profilesNamed } from './profiles/store.js';
-export { DOCS_OF_CARD, factsSchema } from './schema.js';
+export { findProfile, listProfileHashes, type ProfileHash, type ProfileRow, profileHashes } from './profiles/store.js';
+export { factsSchema } from './schema.js';
 export { promptOf, renderSteps } from './transcripts/hydration.js';
 export { openaiMessages } from './transcripts/openai.js';
 export { checkDeliverable, resultFields } from './transcripts/result-fields.js';

@@ -1,37 +1,9 @@
-/** Tables of cards, boxes and profiles; triggers that keep the search documents of cards in step. */
-import { type SchemaPart, triggerFunction } from '../driver/index.js';
-import { blankDocs } from '../index/index.js';
-
-/** Clients choose ids, so a card, a packet and a thought may have the same one. */
-export const DOCS_OF_CARD = "entity_type NOT IN ('packet', 'thought')";
-
-const followCard = (row: 'new' | 'NEW') =>
-  `UPDATE search_docs SET expires_at = ${row}.expires_at, held_by = ${row}.held_by
-      WHERE tenant_id = ${row}.tenant_id AND content_id = ${row}.card_id AND ${DOCS_OF_CARD}`;
-
-/** Triggers, so that no code that erases or deletes a card can forget its search documents. */
-const SQLITE = [
-  `CREATE TRIGGER search_card_gone AFTER UPDATE OF erased_at, deleted_at ON cards
-    WHEN new.erased_at IS NOT NULL OR new.deleted_at IS NOT NULL BEGIN
-    ${blankDocs('new', 'new.card_id', DOCS_OF_CARD)};
-  END`,
-  `CREATE TRIGGER search_card_lifetime AFTER UPDATE OF expires_at, held_by ON cards BEGIN
-    ${followCard('new')};
-  END`,
-];
-
-const POSTGRES = [
-  triggerFunction('search_card_gone', blankDocs('OLD', 'OLD.card_id', DOCS_OF_CARD)),
-  `CREATE TRIGGER search_card_gone AFTER UPDATE OF erased_at, deleted_at ON cards FOR EACH ROW
-    WHEN (NEW.erased_at IS NOT NULL OR NEW.deleted_at IS NOT NULL) EXECUTE FUNCTION search_card_gone()`,
-  triggerFunction('search_card_lifetime', followCard('NEW')),
-  `CREATE TRIGGER search_card_lifetime AFTER UPDATE OF expires_at, held_by ON cards FOR EACH ROW
-    EXECUTE FUNCTION search_card_lifetime()`,
-];
+/** Tables of cards, boxes and profiles. */
+import type { SchemaPart } from '../driver/index.js';
 
 export const factsSchema: SchemaPart = {
   tables: ['cards', 'card_subjects', 'boxes', 'box_entries', 'box_grants', 'profiles', 'sweeps'],
-  statements: ({ dialect, id, int, json, table, compact }) => [
+  statements: ({ id, int, json, table, compact }) => [
     // held_by: the holder of a card or box: `scope:<id>`, `session:<trajectory_id>`, `trajectory:<id>`,
     // `checkpoint:<box_id>` or `note:<id>`. Once the holder is in `endings`, the card or box is unreadable.
     `CREATE TABLE cards (
@@ -53,6 +25,7 @@ export const factsSchema: SchemaPart = {
       erased_at ${int},
       kept_at ${int},
       held_by ${id},
+      source_class TEXT,
       PRIMARY KEY (tenant_id, card_id)
     ) ${table}`,
     // Without cards that a sweep found pinned: otherwise every sweep would examine them again.
@@ -141,6 +114,5 @@ export const factsSchema: SchemaPart = {
       swept_at ${int} NOT NULL,
       sealed_at ${int} NOT NULL
     ) ${compact}`,
-    ...(dialect === 'sqlite' ? SQLITE : POSTGRES),
   ],
 };

@@ -20,6 +20,7 @@ export {
   takeDeleteTime,
   takeSealTime,
 } from './cards/lifetime.js';
+export { cardDoc, isSearched, measureCard } from './cards/search-doc.js';
 export {
   type CardRow,
   findCard,
@@ -33,4 +34,6 @@ export {
   wasVisible,
 } from './cards/store.js';
 export { cardsWithin, isOfTurn, shownTo } from './cards/visibility.js';
+export type { PacketInput } from './packets/model.js';
+export { measurePacket, packetDoc } from './packets/search-doc.js';
 export { visibleTo } from './packets/visibility.js';

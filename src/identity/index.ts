@@ -11,11 +11,11 @@ export {
   AGENT_ORIGINS,
   type AgentRow,
   agentsNamed,
+  declarableAgents,
   effectiveType,
   findAgent,
   insertAgent,
   lockAgent,
-  registeredAgents,
   toAgent,
   updateAgent,
 } from './agents/store.js';
@@ -41,6 +41,6 @@ export {
 export { settingsChecks } from './settings/doctor.js';
 export { checkSettings, defaultTtl, PERMANENT_NOTE } from './settings/rules.js';
 export { settingsIn, updateSettingsIn } from './settings/service.js';
-export { findSettings, SETTINGS_OF_TENANT } from './settings/store.js';
+export { findSettings, lockSettings, SETTINGS_OF_TENANT } from './settings/store.js';
 export { membersOf, settingsOf } from './settings/views.js';
 export { useCases } from './use-cases.js';

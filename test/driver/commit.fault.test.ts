@@ -98,12 +98,12 @@ describe.each(targetNames().filter((name) => name !== 'http'))('the look for a l
   it('finds it only when every packet is there as it was to be written', async () => {
     const opened = await openTarget(target);
     const { store, cairn } = opened;
-    const journal = packetJournal(() => Date.now());
+    const journal = packetJournal(() => Date.now(), 8192);
     const written = await Promise.all(
       [1, 2].map(async (n) => {
         const { packet_id } = await cairn.packets.write({ packet_type: 'p', payload: { n } });
         const { content_hash } = await cairn.packets.get({ packet_id });
-        return { packet_id, content_hash };
+        return { packet_id, content_hash, format: null };
       }),
     );
     const landed = (entries: readonly JournalEntry[]) =>

@@ -34,7 +34,7 @@ async function open(kind: 'sqlite' | 'postgres'): Promise<Opened> {
   const inWrite = noFault();
   const inJournal = noFault();
   const journal = faultyJournal(
-    packetJournal(() => Date.now()),
+    packetJournal(() => Date.now(), 8192),
     inJournal,
   );
   const real: Driver = await (kind === 'sqlite' ? openSqlite : openPostgres)(database, { journal, schema });
@@ -268,16 +268,17 @@ describe.each(kinds)('a statement that fails on %s', (kind) => {
 });
 
 describe.runIf(kinds.includes('sqlite'))('the thread of long reads', () => {
-  const module = (run: string) => `data:text/javascript,export const run = ${run}`;
+  const statement = (text: string) => ({ text, params: [] });
+  const module = (run: string) => ({ module: `data:text/javascript,export const run = ${run}`, tenant: '', input: {} });
 
   it('SEARCH-19 refuses what comes when a thousand wait, and answers those', async () => {
     const { database, drop } = await freshDatabase('sqlite');
     const reader = new LongReader(database);
-    const reads = Array.from({ length: 1005 }, () => reader.all('SELECT 1 AS one', []));
+    const reads = Array.from({ length: 1005 }, () => reader.run(statement('SELECT 1 AS one')));
     const settled = await Promise.allSettled(reads);
     const refused = settled.filter((one) => one.status === 'rejected');
     expect(refused.map(({ reason }) => (reason as { code: string }).code)).toEqual(Array(5).fill('OVERLOADED'));
-    expect(await reader.all('SELECT 2 AS two', [])).toEqual([{ two: 2 }]);
+    expect(await reader.run(statement('SELECT 2 AS two'))).toEqual([{ two: 2 }]);
     await reader.close();
     await drop();
   });
@@ -286,9 +287,27 @@ describe.runIf(kinds.includes('sqlite'))('the thread of long reads', () => {
     const { database, drop } = await freshDatabase('sqlite');
     const reader = new LongReader(database);
     const dies = module('() => new Promise(() => setImmediate(() => { throw new Error("gone") }))');
-    const answer = await reader.run(dies, '', {}).catch(() => reader.run(module('async () => "there"'), '', {}));
+    const answer = await reader.run(dies).catch(() => reader.run(module('async () => "there"')));
     expect(answer).toBe('there');
     await reader.close();
+    await drop();
+  });
+
+  it('LIB-3 is not started for one read at a time of a small file', async () => {
+    const { database, drop } = await freshDatabase('sqlite');
+    const store = await Store.open({ database, sweep_every_ms: 0 });
+    const { driver } = store;
+    const where = new URL(`data:text/javascript,import { isMainThread } from 'node:worker_threads';
+      export const run = async () => isMainThread;`);
+    const onEventLoop = () => driver.away<boolean>('default', where, {});
+    expect(await onEventLoop()).toBe(true);
+    expect(await driver.long('default', sql`SELECT 1 AS one`)).toEqual([{ one: 1 }]);
+    expect(await Promise.all([onEventLoop(), onEventLoop()])).toEqual([true, false]);
+    const text = 'x'.repeat(500_000);
+    const cairn = store.api(admin);
+    for (let i = 0; i < 10; i++) await cairn.cards.add({ content: `${i} ${text}`, metadata: { role: 'user' } });
+    expect(await onEventLoop()).toBe(false);
+    await store.close();
     await drop();
   });
 });

@@ -40,6 +40,7 @@ describe('a group that loses its connection at COMMIT', () => {
     const steps: string[] = [];
     let commits = 0;
     const channel: Channel = {
+      dialect: 'postgres',
       all: async () => [],
       run: async () => 1,
       send: async () => undefined,

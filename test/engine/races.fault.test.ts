@@ -230,47 +230,38 @@ describe.runIf(targetNames().includes('postgres'))('races between two stores', (
     }
   });
 
-  it('a packet enters the search before the head row is taken, as cards do', async () => {
-    const { driver } = stores[1]!;
-    const waiting = sql`SELECT w.pid FROM pg_locks w WHERE NOT w.granted AND EXISTS (SELECT 1 FROM pg_locks h
-      WHERE h.pid = w.pid AND h.relation = 'search_docs'::regclass AND h.mode = 'RowExclusiveLock')`;
-    const packet = { packet_type: 'ordered', payload: { said: 'in order' } };
-    for (const write of [
-      () => apis[0]!.packets.write(packet),
-      () => apis[0]!.packets.write_batch({ packets: [packet, packet] }),
-    ]) {
-      let written: Promise<unknown> | undefined;
-      await driver.write('default', async (tx) => {
-        await tx.all(sql`SELECT seq FROM tenants WHERE tenant_id = 'default' FOR UPDATE`);
-        written = write();
-        await expect.poll(() => driver.long('default', waiting)).toHaveLength(1);
-      });
-      await written;
-    }
-  });
-
-  it('each connection counts by itself, and a sweep adds up those that are gone', async () => {
+  it('INDEX-8 documents are numbered without gaps in the order of the commits, whichever store writes them', async () => {
     const { driver } = stores[0]!;
-    const counts = () =>
-      driver.long<{ shard: number; docs: number }>(
+    const numbers = () =>
+      driver.long<{ seq: number }>(
         'default',
-        sql`SELECT shard, docs FROM search_counts WHERE tenant_id = 'default' ORDER BY shard`,
+        sql`SELECT p.seq FROM search_docs d
+            JOIN packet_store p ON p.tenant_id = d.tenant_id AND p.packet_id = d.content_id
+            WHERE d.tenant_id = 'default' AND d.entity_type = 'packet' ORDER BY d.doc_no`,
       );
-    await Promise.all(apis.map((api) => api.cards.add({ content: 'counted' })));
-    const pids = await driver.long<{ pid: number }>('default', sql`SELECT pid FROM pg_stat_activity`);
-    const live = (await counts()).filter(({ shard }) => pids.some(({ pid }) => pid === Number(shard)));
-    expect(live.length).toBeGreaterThanOrEqual(2);
-    await driver.write('default', (tx) =>
-      tx.send(sql`INSERT INTO search_counts (tenant_id, shard, docs)
-        SELECT 'default', 1000000000 + n, CASE WHEN n % 2 = 0 THEN 3 ELSE -3 END FROM generate_series(1, 200) n`),
-    );
-    const sum = (rows: { docs: number }[]) => rows.reduce((total, { docs }) => total + Number(docs), 0);
-    const before = sum(await counts());
-    await Promise.all(apis.map((api) => api.lifetime.sweep()));
-    const after = await counts();
-    expect(sum(after)).toBe(before);
-    expect(after.filter(({ shard }) => Number(shard) >= 1_000_000_000)).toEqual([]);
-    expect(after).toEqual(expect.arrayContaining(live));
+    // A reader sees no number before those below it: each state of the table is a prefix of the last one.
+    let isWriting = true;
+    const seen: number[][] = [];
+    const watch = async () => {
+      while (isWriting) seen.push((await allNumbers()).map(({ doc_no }) => Number(doc_no)));
+    };
+    const allNumbers = () =>
+      driver.long<{ doc_no: number }>(
+        'default',
+        sql`SELECT doc_no FROM search_docs WHERE tenant_id = 'default' ORDER BY doc_no`,
+      );
+    const packets = [1, 2, 3].map((n) => ({ packet_type: 'numbered', payload: { n } }));
+    const watching = watch();
+    for (let round = 0; round < ROUNDS; round++) {
+      await race((api) => api.packets.write_batch({ packets }));
+      await race((api, i) => api.cards.add({ content: `numbered ${round} ${i}` }));
+    }
+    isWriting = false;
+    await watching;
+    for (const some of seen) expect(some).toEqual(some.map((_, i) => i + 1));
+    const found = (await numbers()).map(({ seq }) => Number(seq));
+    expect(found.length).toBeGreaterThanOrEqual(3 * CALLERS * ROUNDS);
+    expect(found).toEqual([...found].sort((one, other) => one - other));
   });
 
   it('SUM-17 the first artifacts of a level are counted once each, in whichever trajectory', async () => {

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Store, schema } from '#cairn/api/index.js';
 import type { Driver } from '#cairn/driver/index.js';
 import { openPostgres } from '#cairn/driver/index.js';
-import { event } from '#cairn/engine/writes/change.js';
 import { packetJournal } from '#cairn/engine/writes/journal.js';
+import { event } from '#cairn/engine/writes/own-events.js';
 import { ensureTenant, hasTenant } from '#cairn/engine/writes/tenants.js';
 import { waitFor } from '#cairn/identity/index.js';
 import { callOn, type Ear, earOn, TENANT, wake } from '../support/inspect/wakes.js';
@@ -84,7 +84,7 @@ describe.runIf(targetNames().includes('postgres'))('two servers on PostgreSQL', 
   let second: Driver;
 
   const open = async (url: string, wake_look_ms: number): Promise<Driver> => {
-    const journal = packetJournal(() => driver.now());
+    const journal = packetJournal(() => driver.now(), 8192);
     const driver = await openPostgres(url, { journal, schema, wake_look_ms });
     stores.push(await Store.on(driver, { sweep_every_ms: 0 }));
     return driver;
@@ -169,7 +169,7 @@ describe.runIf(targetNames().includes('postgres'))('two servers on PostgreSQL', 
 
   it('hears again when that connection fell silent, or the database was away; and closes while it is away', async () => {
     const way = await PostgresProxy.before(real.database);
-    const third = await openPostgres(way.url, { journal: packetJournal(() => 0), schema, wake_look_ms: 50 });
+    const third = await openPostgres(way.url, { journal: packetJournal(() => 0, 8192), schema, wake_look_ms: 50 });
     const ear = await listening(third);
     way.silence();
     await until('it to be said', () => ear.missed > 0);

@@ -22,6 +22,7 @@ export const types = {
 };
 
 export class PostgresChannel implements Channel {
+  readonly dialect = 'postgres';
   readonly locksRows = true;
   readonly #client: pg.PoolClient;
   readonly #begun: Promise<void>;
@@ -56,8 +57,10 @@ export class PostgresChannel implements Channel {
   async insert(table: Table, rows: readonly (readonly BoundParam[])[]): Promise<void> {
     const texts = insertTexts(table);
     if (rows.length === 1) return this.#send(run(this.#client, texts.one, rows[0]!));
-    const arrays = texts.columns.map((_, i) => rows.map((row) => row[i] as BoundParam));
-    this.#send(run(this.#client, texts.many, arrays as unknown as BoundParam[]));
+    const tenant = rows[0]![0]!;
+    if (rows.some((row) => row[0] !== tenant)) throw new Error(`rows of several tenants for ${table.name}`);
+    const arrays = texts.columns.slice(1).map((_, i) => rows.map((row) => row[i + 1] as BoundParam));
+    this.#send(run(this.#client, texts.many, [tenant, ...(arrays as unknown as BoundParam[])]));
   }
 
   savepoint(): void {
@@ -162,7 +165,7 @@ function run(
 interface InsertTexts {
   readonly columns: readonly string[];
   readonly one: string;
-  /** For any number of rows, as one array per column. */
+  /** For any number of rows of one tenant, as one array per other column. */
   readonly many: string;
 }
 
@@ -172,13 +175,14 @@ function insertTexts(table: Table): InsertTexts {
   let texts = insertsOf.get(table);
   if (!texts) {
     const columns = Object.keys(table.columns);
+    if (columns[0] !== 'tenant_id') throw new Error(`the first column of ${table.name} must be tenant_id`);
     const into = `INSERT INTO ${table.name} (${columns.join(', ')})`;
     const values = columns.map((_, i) => `$${i + 1}`);
-    const arrays = columns.map((name, i) => `$${i + 1}::${table.columns[name]}[]`);
+    const arrays = columns.slice(1).map((name, i) => `$${i + 2}::${table.columns[name]}[]`);
     texts = {
       columns,
       one: `${into} VALUES (${values.join(', ')})`,
-      many: `${into} SELECT * FROM unnest(${arrays.join(', ')})`,
+      many: `${into} SELECT $1::text, * FROM unnest(${arrays.join(', ')})`,
     };
     insertsOf.set(table, texts);
   }

@@ -29,7 +29,7 @@ export function connectionSettings(url: string): pg.ClientConfig {
 }
 
 /** For one transaction: no timeout, and plans for the tenant, since a generic plan may take hours for a large one. */
-export const UNHURRIED = `SELECT set_config('statement_timeout', '0', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
+export const UNHURRIED = 'SET LOCAL statement_timeout = 0; SET LOCAL plan_cache_mode = force_custom_plan';
 /** The maximum delay of a timer. */
 export const ANY_TIME_MS = 2 ** 31 - 1;
 

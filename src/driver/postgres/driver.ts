@@ -37,7 +37,7 @@ const AWAY_PATIENCE_MS = 10_000;
 /** A larger step back of the database's clock means that somebody has set it. */
 const CLOCK_JITTER_MS = 1000;
 const READ_ATTEMPTS = 6;
-const ENTER_TENANT = `SELECT set_config('cairn.tenant_id', $1, true), (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
+const NOW = { name: 'now', text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now' };
 
 export interface PostgresOptions extends DriverOptions {
   readonly pool_size?: number;
@@ -255,13 +255,16 @@ class PostgresDriver implements Driver {
     }
   }
 
-  /** Sent without waiting: later statements on this connection are answered after it. */
+  /**
+   * Sent without waiting: later statements on this connection are answered after it. SET LOCAL and not set_config: a
+   * distributed database passes it on to the nodes that have the rows.
+   */
   async #begin(client: pg.PoolClient, tenant: string, begin: string): Promise<void> {
-    const [, entered] = await Promise.all([
-      client.query(begin),
-      client.query<{ now: number }>({ name: 'enter', text: ENTER_TENANT, values: [tenant] }),
+    const [, { rows }] = await Promise.all([
+      client.query(`${begin}; SET LOCAL cairn.tenant_id = ${pg.escapeLiteral(tenant)}`),
+      client.query<{ now: number }>(NOW),
     ]);
-    this.#clockOffset = entered.rows[0]!.now - Date.now();
+    this.#clockOffset = rows[0]!.now - Date.now();
   }
 
   readonly #prepared = new WeakSet<pg.PoolClient>();

@@ -13,6 +13,7 @@ export const statementYield = turnShare(20);
 
 /** Statements run in the order of the calls, awaited or not. Only an insert of many rows is itself interrupted by a yield. */
 export class SqliteChannel implements Channel {
+  readonly dialect = 'sqlite';
   readonly locksRows = false;
   readonly #connection: SqliteConnection;
   /** The end of an interrupted insert, and of the statements that wait behind it. */

@@ -29,6 +29,7 @@ import { Listeners, tellKeys, type WakeListeners } from '../wakes.js';
 import { driverClosed, WaitingWrites } from '../write-queue.js';
 import { SqliteChannel, statementYield } from './channel.js';
 import { integrityOf, LongReader } from './long-reader.js';
+import { type LongTask, NearReader } from './long-tasks.js';
 import { createPrivate, SqliteConnection } from './open.js';
 
 const LOCK_WAIT_MS = 30_000;
@@ -93,6 +94,7 @@ class SqliteDriver implements Driver {
   readonly #long: LongReader;
   /** A thread of its own, so that no search waits for a count. */
   readonly #away: LongReader;
+  readonly #near: NearReader;
   readonly #options: DriverOptions;
   readonly #queue: Write[] = [];
   readonly #waiting: WaitingWrites;
@@ -117,6 +119,7 @@ class SqliteDriver implements Driver {
     this.#reader = reader;
     this.#long = new LongReader(path);
     this.#away = new LongReader(path);
+    this.#near = new NearReader(path, reader);
     this.#options = options;
     this.#waiting = new WaitingWrites(options.max_waiting_bytes);
     const committed = changeDetector(reader);
@@ -168,9 +171,8 @@ class SqliteDriver implements Driver {
     }
   }
 
-  async long<R>(tenant: string, query: Sql): Promise<R[]> {
-    const { text, params } = compile(query, 'sqlite', tenant);
-    return this.#long.all<R>(text, params);
+  long<R>(tenant: string, query: Sql): Promise<R[]> {
+    return this.#perform<R[]>(this.#long, compile(query, 'sqlite', tenant));
   }
 
   examine<R>(tenant: string, query: Sql): Promise<R[]> {
@@ -178,8 +180,12 @@ class SqliteDriver implements Driver {
   }
 
   away<O>(tenant: string, module: URL, input: unknown): Promise<O> {
-    if (this.#closed) return Promise.reject(driverClosed());
-    return this.#away.run<O>(module.href, tenant, input);
+    return this.#perform<O>(this.#away, { module: module.href, tenant, input });
+  }
+
+  async #perform<O>(thread: LongReader, task: LongTask): Promise<O> {
+    if (this.#closed) throw driverClosed();
+    return this.#near.takes ? this.#near.run<O>(task) : thread.run<O>(task);
   }
 
   write<T>(tenant: string, work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {
@@ -310,8 +316,8 @@ class SqliteDriver implements Driver {
   async scrub(): Promise<boolean> {
     for (let attempt = 1; attempt <= SCRUB_ATTEMPTS; attempt++) {
       // On the thread, beside the writers; the second one has only the pages written meanwhile.
-      await this.#long.all('PRAGMA wal_checkpoint(PASSIVE)', []);
-      await this.#long.all('PRAGMA wal_checkpoint(PASSIVE)', []);
+      await this.#long.run({ text: 'PRAGMA wal_checkpoint(PASSIVE)', params: [] });
+      await this.#long.run({ text: 'PRAGMA wal_checkpoint(PASSIVE)', params: [] });
       if (await this.#betweenGroups(() => this.#truncateLog())) return true;
       await sleep(Math.random() * 20 * Math.min(attempt, 10));
     }
@@ -319,7 +325,8 @@ class SqliteDriver implements Driver {
   }
 
   async #truncateLog(): Promise<boolean> {
-    const [row] = await this.#long.all<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)', []);
+    const truncate = { text: 'PRAGMA wal_checkpoint(TRUNCATE)', params: [] };
+    const [row] = await this.#long.run<{ busy: number }[]>(truncate);
     return row!.busy === 0;
   }
 
@@ -360,6 +367,7 @@ class SqliteDriver implements Driver {
       while (this.#snapshots) await this.#snapshots;
       await this.#long.close();
       await this.#away.close();
+      await this.#near.close();
       this.#reader.close();
       // The library for Node 20 leaves the log behind at close. Truncated, nothing is lost if only the file is copied.
       // Another open process limits the effect, which does no harm.

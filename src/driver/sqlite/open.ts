@@ -15,7 +15,7 @@ interface Database {
   prepare(text: string): Statement;
   close(): void;
 }
-type Bound = string | number | null;
+type Bound = string | number | null | Uint8Array;
 type DatabaseConstructor = new (path: string, options: { timeout: number }) => Database;
 
 let loaded: Promise<DatabaseConstructor> | undefined;
@@ -64,7 +64,7 @@ export class SqliteConnection {
 
   static async open(path: string): Promise<SqliteConnection> {
     const DatabaseSync = await (loaded ??= load());
-    const connection = new SqliteConnection(translated(() => new DatabaseSync(path, { timeout: 0 })));
+    const connection = new SqliteConnection(opened(DatabaseSync, path));
     try {
       // FULL: a commit is on disk before it is acknowledged. secure_delete: erased content is overwritten.
       // cache_size: 16 MiB, so that reads of a few megabytes come from memory.
@@ -100,15 +100,27 @@ export class SqliteConnection {
   }
 
   exec(text: string): void {
-    translated(() => this.#db.exec(text));
+    try {
+      this.#db.exec(text);
+    } catch (error) {
+      throw translated(error);
+    }
   }
 
   all<R>(text: string, params: readonly Param[] = []): R[] {
-    return translated(() => this.#prepare(text).all(...bind(params)) as R[]);
+    try {
+      return this.#prepare(text).all(...bind(params)) as R[];
+    } catch (error) {
+      throw translated(error);
+    }
   }
 
   run(text: string, params: readonly Param[] = []): number {
-    return translated(() => Number(this.#prepare(text).run(...bind(params)).changes));
+    try {
+      return Number(this.#prepare(text).run(...bind(params)).changes);
+    } catch (error) {
+      throw translated(error);
+    }
   }
 
   get inTransaction(): boolean {
@@ -132,10 +144,11 @@ export class SqliteConnection {
   }
 }
 
-function bind(params: readonly Param[]): Bound[] {
-  const isList = (param: Param | undefined) => typeof param === 'object' && param !== null;
-  return (params.some(isList) ? params.map((one) => (isList(one) ? JSON.stringify(one) : one)) : params) as Bound[];
-}
+const isList = (param: Param) => Array.isArray(param);
+
+/** Lists as JSON. */
+const bind = (params: readonly Param[]): Bound[] =>
+  (params.some(isList) ? params.map((one) => (isList(one) ? JSON.stringify(one) : one)) : params) as Bound[];
 
 /** By primary result code. */
 const KINDS: Readonly<Record<number, DriverError['kind']>> = {
@@ -150,13 +163,17 @@ const KINDS: Readonly<Record<number, DriverError['kind']>> = {
   26: 'failed', // NOTADB
 };
 
-/** Runs a call of the library, and turns its errors into DriverErrors. */
-function translated<T>(call: () => T): T {
+function opened(DatabaseSync: DatabaseConstructor, path: string): Database {
   try {
-    return call();
+    return new DatabaseSync(path, { timeout: 0 });
   } catch (error) {
-    const { errcode, message } = error as { errcode?: unknown; message: string };
-    const kind = typeof errcode === 'number' ? KINDS[errcode & 0xff] : undefined;
-    throw kind ? new DriverError(kind, message, error) : error;
+    throw translated(error);
   }
+}
+
+/** An error of the library as a DriverError; any other error as it is. */
+function translated(error: unknown): unknown {
+  const { errcode, message } = error as { errcode?: unknown; message: string };
+  const kind = typeof errcode === 'number' ? KINDS[errcode & 0xff] : undefined;
+  return kind ? new DriverError(kind, message, error) : error;
 }

@@ -5,7 +5,7 @@ import type { CallOptions } from '../contract/call-options.js';
 import type { Wakes } from '../leases/wakes.js';
 import type { Erasures } from '../lifetimes/running-erasures.js';
 import type { StreamHub } from '../reads/stream-hub.js';
-import type { StoreMeta } from '../writes/tenants.js';
+import type { StoreMeta } from '../writes/store-meta.js';
 import type { Caller } from './caller.js';
 import type { OpenCalls, WrittenTenants } from './open-calls.js';
 

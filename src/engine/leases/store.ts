@@ -13,6 +13,8 @@ export const leaseKinds = [
   'handoff',
   /** The deadline of a pause. */
   'pause',
+  /** Upkeep of the search index. */
+  'index',
   /** A job, running or due to start. */
   'job',
   /** A lock, held or waited for; the subject is the lock_id. */

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../kernel/contract.js';
 import type { Call } from '../calls/call.js';
 import { Registry, SlotRegistry } from '../registry.js';
-import { event } from '../writes/change.js';
+import { event } from '../writes/own-events.js';
 import { type EndingRow, endingsUnderWay, findEnding, noteDone } from './endings.js';
 
 /** Returns the position reached in the holder's box, if it has one; undefined if the store is closing. */
@@ -55,6 +55,15 @@ export async function eraseAll(call: Call): Promise<void> {
   }
 }
 
+/** Removes terms of erased content from the search index. */
+export const indexPurges = new SlotRegistry<'documents', (call: Call) => Promise<void>>('index purge', ['documents']);
+
+/** Removes erased content from the index and from the log of the database; false if a reader prevented it. */
+export async function scrub(call: Call): Promise<boolean> {
+  await indexPurges.get('documents')(call);
+  return call.driver.scrub();
+}
+
 /** Repeats if the holder ended again during its erasure. */
 async function eraseOne(call: Call, holder: string): Promise<void> {
   const { driver, tenant } = call;
@@ -93,7 +102,7 @@ async function eraseEnding(call: Call, ending: EndingRow): Promise<boolean> {
   const any = after.erased + after.versions > 0;
   // Removes the overwritten content from the database's log too. Except for an empty session: other endings overwrite
   // more than cards and versions, such as the state of a checkpoint.
-  if ((any || kind !== 'session') && !(await driver.scrub())) return false;
+  if ((any || kind !== 'session') && !(await scrub(call))) return false;
   await driver.write(tenant, async (tx) => {
     const now = driver.now();
     // A pin may have been released meanwhile, which restarts the erasure.

@@ -30,7 +30,7 @@ export class Erasures {
 }
 
 /** A batch takes about `ms`, since other writers of the tenant wait for it. */
-const BATCH = { first: 20, least: 5, most: 200, ms: 8 };
+const BATCH = { first: 20, least: 5, most: 500, ms: 8 };
 
 /** The size of the next batch. It grows in steps, since a slow batch may follow a quick one. */
 export function nextBatch(size: number, took_ms: number): number {

@@ -10,7 +10,12 @@ export function nextLimit<R>(rows: readonly R[], limit: number, bytesOf: (row: R
 }
 
 export const sizeOf = (text: string | null): number => (text === null ? 0 : Buffer.byteLength(text));
-export const packetBytes = (row: { readonly envelope: string | null }): number => sizeOf(row.envelope);
+
+/** Approximate size of an own event without its facts. */
+const EVENT_BYTES = 500;
+
+export const packetBytes = (row: { readonly envelope: string | null; readonly facts?: string | null }): number =>
+  typeof row.facts === 'string' ? EVENT_BYTES + sizeOf(row.facts) : sizeOf(row.envelope);
 
 /** Reads the rows of the keys in chunks; the consumer may stop early. */
 export async function* inChunks<K, R>(

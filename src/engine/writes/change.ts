@@ -1,11 +1,11 @@
 /** Every change: idempotency record, rows and event in one transaction. */
 import type { Query, Tx } from '../../driver/index.js';
-import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, entityName, invalid, toIso } from '../../kernel/index.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import type { Call, Work } from '../calls/call.js';
 import { checkGuards, isGuarded } from './guards.js';
-import { type NewPacket, SCHEMA_VERSION } from './journal.js';
+import { event } from './own-events.js';
 import { addRequest, findRequest } from './requests.js';
 
 export interface Change<O> {
@@ -92,53 +92,3 @@ async function keptFor(query: Query, { driver }: Call, key: string, request_hash
     'this Idempotency-Key was used for another request: use a new key for a new request',
   );
 }
-
-/** The event of a change: ids and hashes, never a copy of content. `thread_id` is its trajectory. */
-export function event(
-  { call, now }: Pick<Work, 'call' | 'now'>,
-  packet_type: string,
-  entity: { readonly type: string; readonly id: string },
-  facts: JsonObject,
-  thread_id: string | null = null,
-): NewPacket {
-  const packet_id = newId();
-  const { agent_id, key_id } = call.caller;
-  // Members in stored order, absent ones as undefined: sorting and spreading would double the cost.
-  const envelope = canonical({
-    lineage: { generation: 0, parent_ids: [], root_packet_id: packet_id },
-    metadata: { agent: agent_id ?? undefined, schema_version: SCHEMA_VERSION },
-    packet_id,
-    packet_type,
-    payload: { actor: { agent_id, key_id }, ...facts, entity: { id: entity.id, type: entityName(entity.type) } },
-    provenance: { source: 'cairn' },
-    thread_id: thread_id ?? undefined,
-    timestamp: toIso(now),
-  } as Json);
-  return {
-    packet_id,
-    packet_type,
-    timestamp: now,
-    thread_id,
-    agent: agent_id,
-    source: 'cairn',
-    entity_type: entity.type,
-    entity_id: entity.id,
-    envelope,
-    original: null,
-    content_hash: sha256(envelope),
-    sent_hash: null,
-    expires_at: null,
-    generation: 0,
-    root_packet_id: packet_id,
-    parent_ids: [],
-    subject_ids: [],
-    index: [],
-  };
-}
-
-/** Journals the event of a change, in its transaction. */
-export function appendEvent(work: Work, ...rest: EventParts): void {
-  work.tx.journal(event(work, ...rest));
-}
-
-type EventParts = Parameters<typeof event> extends [unknown, ...infer R] ? R : never;

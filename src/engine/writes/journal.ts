@@ -1,5 +1,6 @@
 /** packet_store and packet_index: the journal of a tenant. */
 import {
+  type BoundParam,
   DriverError,
   type Journal,
   type JournalEntry,
@@ -9,6 +10,8 @@ import {
   TENANT,
   type Tx,
 } from '../../driver/index.js';
+import type { EventColumns } from './event-format.js';
+import { type LateCounts, lateWriters, SEARCH_TAIL } from './late-rows.js';
 
 /** A write rests on cached settings of this revision. Another one on the head row makes it run again. */
 export interface AssumedRevision {
@@ -25,9 +28,25 @@ export interface NewPacket extends JournalEntry {
   readonly timestamp: number;
   readonly thread_id: string | null;
   readonly agent: string | null;
+  /** Null in a packet of a user. */
+  readonly format: number | null;
+  /** Writes rows that carry the recorded time, after the head row is locked and before the commit. */
+  readonly settle?: (tx: Tx, recorded_at: number, seq: number) => Promise<void>;
+  /** The revision that this change gives to the settings of the tenant. */
+  readonly revises?: string;
+  readonly assumes?: AssumedRevision | undefined;
+}
+
+/** An event of Cairn itself (event-format.ts). */
+export interface OwnEvent extends NewPacket, EventColumns {
+  readonly format: number;
+  readonly checksum: number;
+}
+
+/** A packet that a user wrote. */
+export interface UserPacket extends NewPacket {
+  readonly format: null;
   readonly source: string | null;
-  readonly entity_type: string | null;
-  readonly entity_id: string | null;
   readonly envelope: string;
   /** The sent packet, as its difference from the envelope. */
   readonly original: string | null;
@@ -40,27 +59,39 @@ export interface NewPacket extends JournalEntry {
   readonly subject_ids: readonly string[];
   /** Kinds and values by which it is found besides its columns. */
   readonly index: readonly (readonly [IndexKind, string])[];
-  /** Writes rows that carry the recorded time, after the head row is locked and before the commit. */
-  readonly settle?: (tx: Tx, recorded_at: number, seq: number) => Promise<void>;
-  /** The revision that this change gives to the settings of the tenant. */
-  readonly revises?: string;
-  readonly assumes?: AssumedRevision | undefined;
 }
 
-const packetStore: Table = {
+const isOwn = (packet: NewPacket): packet is OwnEvent => packet.format !== null;
+
+const inEveryPacket = {
+  tenant_id: 'text',
+  seq: 'bigint',
+  packet_id: 'text',
+  packet_type: 'text',
+  timestamp: 'bigint',
+  recorded_at: 'bigint',
+  thread_id: 'text',
+  agent: 'text',
+} as const;
+
+const ownEvents: Table = {
   name: 'packet_store',
   columns: {
-    tenant_id: 'text',
-    seq: 'bigint',
-    packet_id: 'text',
-    packet_type: 'text',
-    timestamp: 'bigint',
-    recorded_at: 'bigint',
-    thread_id: 'text',
-    agent: 'text',
-    source: 'text',
+    ...inEveryPacket,
+    key_id: 'text',
     entity_type: 'text',
     entity_id: 'text',
+    facts: 'text',
+    format: 'bigint',
+    checksum: 'bigint',
+  },
+};
+
+const userPackets: Table = {
+  name: 'packet_store',
+  columns: {
+    ...inEveryPacket,
+    source: 'text',
     envelope: 'json',
     original: 'json',
     content_hash: 'text',
@@ -82,7 +113,11 @@ interface Head {
   readonly seq: number;
   readonly recorded_at: number;
   readonly settings_revision: string | null;
+  readonly doc_no: number;
+  readonly folded_doc: number;
 }
+
+const NO_COUNTS: LateCounts = { documents: 0, changes: 0 };
 
 /** Makes the group run again, with settings that are read anew, if one of its writes used an outdated copy. */
 function refuseOutdated(packets: readonly NewPacket[], { settings_revision }: Head): void {
@@ -93,68 +128,68 @@ function refuseOutdated(packets: readonly NewPacket[], { settings_revision }: He
   if (outdated.length > 0) throw new DriverError('conflict', 'the settings of the tenant changed meanwhile');
 }
 
-export function packetJournal(now: () => number): Journal {
+export function packetJournal(now: () => number, max_tail = SEARCH_TAIL): Journal {
   return {
-    async append(tx, entries) {
+    async append(tx, entries, late) {
       const packets = entries as readonly NewPacket[];
+      const lateWriter = late.length === 0 ? undefined : lateWriters.get('documents');
+      const { documents, changes } = lateWriter?.count(late) ?? NO_COUNTS;
       const moment = now();
       // recorded_at never falls, whatever the servers' clocks say, so that it rises with seq.
       const revised = packets.findLast(({ revises }) => revises !== undefined)?.revises ?? null;
       const [head] = await tx.returning<Head>(
         sql`UPDATE tenants SET seq = seq + ${packets.length},
               recorded_at = CASE WHEN recorded_at > ${moment} THEN recorded_at ELSE ${moment} END,
-              settings_revision = COALESCE(${revised}, settings_revision)
-            WHERE tenant_id = ${TENANT} RETURNING seq, recorded_at, settings_revision`,
+              settings_revision = COALESCE(${revised}, settings_revision),
+              doc_no = doc_no + ${documents}, doc_changes = doc_changes + ${changes}
+            WHERE tenant_id = ${TENANT} RETURNING seq, recorded_at, settings_revision, doc_no, folded_doc`,
       );
       if (!head) throw new Error(`tenant ${tx.tenant} has no head row`);
       refuseOutdated(packets, head);
       const first = head.seq - packets.length + 1;
       for (const [i, packet] of packets.entries()) await packet.settle?.(tx, head.recorded_at, first + i);
-      await tx.insert(
-        packetStore,
-        packets.map((p, i) => [
-          tx.tenant,
-          first + i,
-          p.packet_id,
-          p.packet_type,
-          p.timestamp,
-          head.recorded_at,
-          p.thread_id,
-          p.agent,
-          p.source,
-          p.entity_type,
-          p.entity_id,
-          p.envelope,
-          p.original,
-          p.content_hash,
-          p.sent_hash,
-          p.expires_at,
-          p.generation,
-          p.root_packet_id,
-          listToText(p.parent_ids),
-          listToText(p.subject_ids),
-        ]),
-      );
-      await tx.insert(
-        packetIndex,
-        packets.flatMap((p, i) => p.index.map(([kind, value]) => [tx.tenant, kind, value, first + i])),
-      );
+      const own: BoundParam[][] = [];
+      const users: BoundParam[][] = [];
+      const index: BoundParam[][] = [];
+      for (const [i, p] of packets.entries()) {
+        const seq = first + i;
+        const { packet_id, packet_type, timestamp, thread_id, agent } = p;
+        const row = [tx.tenant, seq, packet_id, packet_type, timestamp, head.recorded_at, thread_id, agent];
+        if (isOwn(p)) {
+          row.push(p.key_id, p.entity_type, p.entity_id, p.facts, p.format, p.checksum);
+          own.push(row);
+          continue;
+        }
+        const u = p as UserPacket;
+        row.push(u.source, u.envelope, u.original, u.content_hash, u.sent_hash, u.expires_at);
+        // A packet without parents is its own root.
+        const root = u.root_packet_id === packet_id ? null : u.root_packet_id;
+        row.push(u.generation, root, listToText(u.parent_ids), listToText(u.subject_ids));
+        users.push(row);
+        for (const [kind, value] of u.index) index.push([tx.tenant, kind, value, seq]);
+      }
+      await tx.insert(ownEvents, own);
+      await tx.insert(userPackets, users);
+      await tx.insert(packetIndex, index);
+      await lateWriter?.write(tx, late, { first: head.doc_no - documents + 1, folded: head.folded_doc, max_tail });
     },
 
     async landed(tx, entries) {
       // Waits for a commit under way, which holds the head row.
       await tx.get(sql`SELECT seq FROM tenants WHERE tenant_id = ${TENANT} FOR UPDATE`);
       const packets = entries as readonly NewPacket[];
-      const rows = await tx.all<{ packet_id: string; content_hash: string }>(
-        sql`SELECT packet_id, content_hash FROM packet_store
+      const rows = await tx.all<{ packet_id: string; content_hash: string | null; checksum: number | null }>(
+        sql`SELECT packet_id, content_hash, checksum FROM packet_store
             WHERE tenant_id = ${TENANT} AND packet_id = ANY(${packets.map(({ packet_id }) => packet_id)})`,
       );
       // Compares hashes too: another server may have written a packet with the same client-chosen id since.
-      const hashes = new Map(rows.map((row) => [row.packet_id, row.content_hash]));
-      return packets.every((one) => hashes.has(one.packet_id) && hashes.get(one.packet_id) === one.content_hash);
+      const hashes = new Map(rows.map((row) => [row.packet_id, row.content_hash ?? row.checksum]));
+      return packets.every((one) => hashes.has(one.packet_id) && hashes.get(one.packet_id) === hashOf(one));
     },
   };
 }
+
+const hashOf = (packet: NewPacket) => (isOwn(packet) ? packet.checksum : (packet as UserPacket).content_hash);
 
 export type IndexKind = 'tag' | 'parent' | 'subject' | 'routing';
 

@@ -1,7 +1,8 @@
 /** tenants and store_meta: the head row of each tenant, and settings of the store. */
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { acrossTenants, type Query, sql, TENANT, type Tx } from '../../driver/index.js';
 import { newId } from '../../kernel/contract.js';
+import { readMeta, type StoreMeta } from './store-meta.js';
 
 export async function ensureTenant(tx: Tx, tenant: string, now: number): Promise<void> {
   await tx.run(
@@ -38,13 +39,6 @@ export async function listTenants(query: Query): Promise<{ tenant_id: string; se
   return query.all(acrossTenants`SELECT tenant_id, seq FROM tenants ORDER BY tenant_id`);
 }
 
-export interface StoreMeta {
-  /** Changes when the store is restored or failed over, and invalidates earlier resume tokens. */
-  readonly store_epoch: string;
-  /** Makes the hashes of erased content keyed ones, which reveal nothing. */
-  readonly erasure_key: string;
-}
-
 /** The settings of the store, created on first use. */
 export async function ensureMeta(tx: Tx): Promise<StoreMeta> {
   const fresh: StoreMeta = { store_epoch: newEpoch(), erasure_key: randomBytes(32).toString('hex') };
@@ -55,18 +49,8 @@ export async function ensureMeta(tx: Tx): Promise<StoreMeta> {
   return (await readMeta(tx))!;
 }
 
-export async function readMeta(query: Query): Promise<StoreMeta | undefined> {
-  const rows = await query.all<{ name: string; value: string }>(acrossTenants`SELECT name, value FROM store_meta`);
-  const meta = Object.fromEntries(rows.map(({ name, value }) => [name, value])) as Partial<StoreMeta>;
-  return meta.store_epoch && meta.erasure_key ? (meta as StoreMeta) : undefined;
-}
-
 export async function renewEpoch(tx: Tx): Promise<void> {
   await tx.run(acrossTenants`UPDATE store_meta SET value = ${newEpoch()} WHERE name = 'store_epoch'`);
 }
-
-/** The key of a tenant's term codes: without it nobody can map a code to its word. */
-export const indexKey = ({ erasure_key }: Pick<StoreMeta, 'erasure_key'>, tenant: string): string =>
-  createHmac('sha256', erasure_key).update(`search ${tenant}`).digest('hex');
 
 const newEpoch = () => newId().replaceAll('-', '').slice(0, 16);

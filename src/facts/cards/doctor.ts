@@ -1,6 +1,7 @@
 /** Doctor check of erased cards and packets. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
-import { type Check, type HashedContent, MAX_EXAMPLES } from '../../engine/index.js';
+import { type Check, type CheckedContent, MAX_EXAMPLES } from '../../engine/index.js';
+import { sha256 } from '../../kernel/node.js';
 
 export const cardChecks: readonly Check[] = [
   {
@@ -22,8 +23,10 @@ export const cardChecks: readonly Check[] = [
 ];
 
 /** Hashed again page by page. */
-export const cardContents = (query: Query, after: string, limit: number): Promise<HashedContent[]> =>
-  query.all(
-    sql`SELECT c.card_id AS id, c.content AS text, c.content_hash FROM cards c
+export async function cardContents(query: Query, after: string, limit: number): Promise<CheckedContent[]> {
+  const rows = await query.all<{ card_id: string; content: string; content_hash: string }>(
+    sql`SELECT c.card_id, c.content, c.content_hash FROM cards c
         WHERE c.tenant_id = ${TENANT} AND c.card_id > ${after} AND c.content IS NOT NULL ORDER BY c.card_id LIMIT ${limit}`,
   );
+  return rows.map(({ card_id, content, content_hash }) => ({ id: card_id, intact: sha256(content) === content_hash }));
+}

@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { join, type Query, type Sql, sql, TENANT, type Tx, textToList } from '../../driver/index.js';
 import { BOX_ENDED, CARD_ENDED, IS_TURN_BOX, SlotRegistry } from '../../engine/sql.js';
+import { hideDocs } from '../../index/sql.js';
 import { indexEntries } from '../packets/index-entries.js';
 import type { PacketInput } from '../packets/model.js';
 
@@ -74,6 +75,7 @@ export async function eraseCard(tx: Tx, card: ExpiredCard, hash: string, now: nu
           AND c.expires_at <= ${now} AND NOT (${pinned(now)})`,
   );
   if (changed === 0) return false;
+  hideDocs(tx, 'card', [card.card_id]);
   await forgetSubjects(tx, card.card_id, card.subject_ids);
   return true;
 }
@@ -99,8 +101,13 @@ export async function eraseCards(
         WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids})
           AND (c.erased_at IS NOT NULL OR (${CARD_ENDED} IS NOT NULL AND NOT (${pin(now)})))`,
   );
-  for (const { card_id, content_hash, subject_ids, erased_at } of free) {
-    if (erased_at !== null) continue;
+  const left = free.filter(({ erased_at }) => erased_at === null);
+  hideDocs(
+    tx,
+    'card',
+    left.map(({ card_id }) => card_id),
+  );
+  for (const { card_id, content_hash, subject_ids } of left) {
     await forgetSubjects(tx, card_id, subject_ids);
     await tx.send(
       sql`UPDATE cards SET ${BLANK}, content_hash = ${keyedHash(key, content_hash)}, erased_at = ${now}
@@ -120,13 +127,14 @@ export const noteKept = (tx: Tx, card_ids: readonly string[], now: number): Prom
 
 interface ExpiredPacket {
   readonly seq: number;
+  readonly packet_id: string;
   readonly content_hash: string;
   readonly envelope: string;
 }
 
 export const expiredPackets = (query: Query, now: number, limit: number): Promise<ExpiredPacket[]> =>
   query.all(
-    sql`SELECT seq, content_hash, envelope FROM packet_store
+    sql`SELECT seq, packet_id, content_hash, envelope FROM packet_store
         WHERE tenant_id = ${TENANT} AND expires_at IS NOT NULL AND erased_at IS NULL AND expires_at <= ${now}
         ORDER BY expires_at LIMIT ${limit}`,
   );
@@ -140,6 +148,7 @@ export async function erasePacket(tx: Tx, packet: ExpiredPacket, hash: string, n
   );
   // Another server's sweep was first, and has removed the index entries.
   if (changed === 0) return false;
+  hideDocs(tx, 'packet', [packet.packet_id]);
   for (const [kind, value] of indexEntries(JSON.parse(packet.envelope) as PacketInput)) {
     await tx.run(
       sql`DELETE FROM packet_index WHERE tenant_id = ${TENANT} AND kind = ${kind} AND value = ${value} AND seq = ${packet.seq}`,

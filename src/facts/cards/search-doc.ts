@@ -1,5 +1,5 @@
 /** The search document of a card, for writing and for reindexing. */
-import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
+import { type Doc, describe, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 
 /** Profiles, prompts, tools, pointers and the texts of context requests are not memory. */
@@ -7,7 +7,7 @@ export const isSearched = (type: Json | undefined): boolean =>
   typeof type !== 'string' || !/^((sys|meta)\.|context\.(user_input|instructions|query)$)/.test(type);
 
 /** A card that expires or has a holder is working memory. */
-export function cardDoc(card_id: string, metadata: JsonObject, ends: boolean, measured: Measured): Doc {
+export function cardDoc(card_id: string, metadata: JsonObject, ends: boolean): Doc {
   const { type, role } = metadata;
   return {
     ...PLAIN_DOC,
@@ -16,7 +16,7 @@ export function cardDoc(card_id: string, metadata: JsonObject, ends: boolean, me
     type: typeof type === 'string' ? type : null,
     role: typeof role === 'string' ? role.toLowerCase() : null,
     category: ends ? 'working' : 'episodic',
-    measured,
+    described: describe(metadata),
   };
 }
 

@@ -11,7 +11,6 @@ import {
   equalsAnswer,
   formatBytes,
   inChunks,
-  indexKey,
   listPage,
   runEach,
   sizeOf,
@@ -20,7 +19,6 @@ import {
   withItemIndex,
 } from '../../engine/index.js';
 import { cardReachOf, mayReadCard } from '../../identity/index.js';
-import type { Measured } from '../../index/sql.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { afterYield, CairnError, invalid, notFound, present } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -28,7 +26,7 @@ import { hiddenAmong, refuseHidden, unreadableSources } from './access.js';
 import { keyedHash, takeDeleteTime } from './lifetime.js';
 import { type Card, type CardInput, cardInput } from './model.js';
 import { alreadyExists, checkContent, checkMetadata, checkSize } from './rules.js';
-import { cardDoc, isSearched, measureCard } from './search-doc.js';
+import { cardDoc, isSearched } from './search-doc.js';
 import {
   type CardRow,
   countCards,
@@ -48,8 +46,8 @@ export interface PreparedCard
   extends Pick<NewCard, 'author_id' | 'content' | 'tool_calls' | 'metadata' | 'content_hash' | 'sent_hash'> {
   readonly input: CardInput;
   readonly bytes: number;
-  /** Its search terms; null for the store's own records. */
-  readonly measured: Measured | null;
+  /** Not for the store's own records. */
+  readonly is_searched: boolean;
 }
 
 /** `author_id` defaults to the calling agent, or to the author that the input names. */
@@ -74,9 +72,7 @@ export function prepareCard(
     tool_calls,
     metadata,
     bytes,
-    measured: isSearched(checked.type)
-      ? measureCard(indexKey(call.meta, call.tenant), fitting, input.tool_calls ?? undefined, checked)
-      : null,
+    is_searched: isSearched(checked.type),
     content_hash: sha256(content),
     // Only an id that the client chose can be sent again.
     sent_hash: input.card_id === undefined ? null : sha256(canonical({ ...input, card_id: null } as unknown as Json)),
@@ -124,7 +120,7 @@ type AddedCard = { readonly card: Card; readonly added: boolean };
 
 export async function addCard(work: Work, prepared: PreparedCard, held_by: string | null = null): Promise<AddedCard> {
   const { call, tx, now } = work;
-  const { input, content, tool_calls, metadata, author_id, content_hash, sent_hash, measured } = prepared;
+  const { input, content, tool_calls, metadata, author_id, content_hash, sent_hash, is_searched } = prepared;
   if (input.card_id !== undefined) {
     const existing = await findCard(tx, input.card_id);
     if (existing) return { card: sameCard(call, existing, prepared, now), added: false };
@@ -147,7 +143,7 @@ export async function addCard(work: Work, prepared: PreparedCard, held_by: strin
     expires_at,
     created_at: now,
     held_by,
-    doc: measured && cardDoc(card_id, input.metadata ?? {}, ends, measured),
+    doc: is_searched ? cardDoc(card_id, input.metadata ?? {}, ends) : null,
   };
   await insertCards(tx, [row]);
   const card = toCard(call.tenant, {

@@ -15,7 +15,7 @@ import {
 } from '../../driver/index.js';
 import type { CardReach } from '../../engine/index.js';
 import { CARD_ENDED } from '../../engine/sql.js';
-import { type Doc, insertDocs, newDoc } from '../../index/sql.js';
+import { addDocs, type Doc, hideDocs, newDoc } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
 import type { Card } from './model.js';
@@ -79,7 +79,7 @@ export async function insertCards(tx: Tx, cards: readonly NewCard[]): Promise<vo
   const docs = cards.flatMap(({ doc, card_id, author_id, created_at, expires_at, held_by }) =>
     newDoc(doc, { content_id: card_id, agent_id: author_id, created_at, expires_at, held_by }),
   );
-  await insertDocs(tx, docs);
+  addDocs(tx, docs);
 }
 
 const CARD_COLUMNS = sql`c.card_id, c.content, c.tool_calls, c.tool_call_id, c.metadata, c.author_id,
@@ -169,8 +169,10 @@ function cardsAbout({ subject_id, current, reach, viewer }: CardFilter): Sql {
           WHERE s.tenant_id = ${TENANT} AND s.subject_id = ${subject_id}${shown}`;
 }
 
-export const deleteCard = (tx: Tx, card_id: string, now: number): Promise<number> =>
-  tx.run(
+export function deleteCard(tx: Tx, card_id: string, now: number): Promise<number> {
+  hideDocs(tx, 'card', [card_id]);
+  return tx.run(
     sql`UPDATE cards SET deleted_at = ${now}
         WHERE tenant_id = ${TENANT} AND card_id = ${card_id} AND deleted_at IS NULL`,
   );
+}

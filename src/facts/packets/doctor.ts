@@ -1,6 +1,9 @@
 /** Doctor checks of the packet stream. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
-import { type Check, type HashedContent, MAX_EXAMPLES } from '../../engine/index.js';
+import { type Check, type CheckedContent, MAX_EXAMPLES } from '../../engine/index.js';
+import { checksumOf, type EventColumns } from '../../engine/sql.js';
+import { sha256 } from '../../kernel/node.js';
+import { STORED, type StoredPacket } from './store.js';
 
 export const streamChecks: readonly Check[] = [
   {
@@ -27,9 +30,16 @@ export const streamChecks: readonly Check[] = [
   },
 ];
 
-/** Hashed again page by page. */
-export const packetContents = (query: Query, after: string, limit: number): Promise<HashedContent[]> =>
-  query.all(
-    sql`SELECT p.packet_id AS id, p.envelope AS text, p.content_hash FROM packet_store p
-        WHERE p.tenant_id = ${TENANT} AND p.packet_id > ${after} AND p.envelope IS NOT NULL ORDER BY p.packet_id LIMIT ${limit}`,
+/** Hashed again page by page; own events by their checksum. */
+export async function packetContents(query: Query, after: string, limit: number): Promise<CheckedContent[]> {
+  const rows = await query.all<StoredPacket & { checksum: number | null; content_hash: string | null }>(
+    sql`SELECT ${STORED}, p.checksum, p.content_hash FROM packet_store p
+        WHERE p.tenant_id = ${TENANT} AND p.packet_id > ${after} AND p.erased_at IS NULL ORDER BY p.packet_id LIMIT ${limit}`,
   );
+  return rows.map((row) => ({ id: row.packet_id, intact: isIntact(row) }));
+}
+
+function isIntact(row: StoredPacket & { checksum: number | null; content_hash: string | null }): boolean {
+  if (row.format !== null) return checksumOf(row as EventColumns) === row.checksum;
+  return row.envelope !== null && sha256(row.envelope) === row.content_hash;
+}

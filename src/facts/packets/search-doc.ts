@@ -1,10 +1,10 @@
 /** The search document of a packet, for writing and for reindexing. */
-import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
+import { type Doc, describe, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
 import type { PacketInput } from './model.js';
 
 export const packetDoc = (
   packet: { readonly packet_id: string; readonly packet_type: string; readonly thread_id: string | null },
-  measured: Measured,
+  { tags = [], metadata }: Pick<PacketInput, 'tags' | 'metadata'>,
 ): Doc => ({
   ...PLAIN_DOC,
   entity_type: 'packet',
@@ -12,7 +12,7 @@ export const packetDoc = (
   type: packet.packet_type,
   trajectory_id: packet.thread_id,
   category: 'episodic',
-  measured,
+  described: describe({ tags, ...metadata }),
 });
 
 export const measurePacket = (

@@ -8,29 +8,29 @@ import {
   equalsAnswer,
   type IndexKind,
   inChunks,
-  indexKey,
   listPage,
-  type NewPacket,
   packetBytes,
   SCHEMA_VERSION,
   totalBytes,
+  type UserPacket,
   type Work,
   withItemIndex,
 } from '../../engine/index.js';
 import { checkUses } from '../../identity/index.js';
-import { insertDocs, type Measured, type NewDoc } from '../../index/sql.js';
+import { addDocs, type NewDoc } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { afterYield, CairnError, invalid, notFound, toIso, toMs } from '../../kernel/index.js';
+import { afterYield, CairnError, invalid, notFound, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { alreadyExists, checkSize } from '../cards/rules.js';
 import { packets as operations } from './contract.js';
-import { differenceOf, originalOf, upcast } from './envelope.js';
+import { completedTexts, differenceOf, type MemberTexts, memberTexts, originalOf, textOf, upcast } from './envelope.js';
 import { indexEntries } from './index-entries.js';
 import { descend, parentsOf } from './lineage.js';
 import { type Packet, type PacketInput, packetInput, RESERVED_PREFIX, type WriteResult } from './model.js';
-import { measurePacket, packetDoc } from './search-doc.js';
+import { packetDoc } from './search-doc.js';
 import {
   countPackets,
+  envelopeOf,
   findOriginal,
   findPacket,
   findParents,
@@ -50,11 +50,13 @@ const LINEAGE_LIMIT = 1000;
 /** A packet checked and measured before the transaction. */
 interface PreparedPacket {
   readonly sent: PacketInput;
+  readonly sent_texts: MemberTexts;
+  /** With its metadata completed. */
   readonly packet: PacketInput;
+  readonly metadata: string;
   readonly parents: readonly string[];
   readonly sent_hash: string | null;
   readonly bytes: number;
-  readonly measured: Measured;
 }
 
 /** The key of an agent writes only as that agent. */
@@ -71,17 +73,19 @@ function prepare(call: Call, sent: PacketInput): PreparedPacket {
     );
   }
   const packet = asCaller(call, upcast(sent));
-  // Only a packet with a chosen id needs the canonical text; the length is the same in any order.
-  const text = sent.packet_id === undefined ? JSON.stringify(sent) : canonical(sent as unknown as Json);
+  const sent_texts = memberTexts(sent);
+  const text = textOf(sent_texts);
   const bytes = Buffer.byteLength(text);
   checkSize('a packet', bytes, call.limits);
+  const metadata = { ...packet.metadata, schema_version: SCHEMA_VERSION };
   return {
     sent,
-    packet,
+    sent_texts,
+    packet: { ...packet, metadata },
+    metadata: canonical(metadata),
     parents: parentsOf(packet),
     bytes,
     sent_hash: sent.packet_id === undefined ? null : sha256(text),
-    measured: measurePacket(indexKey(call.meta, call.tenant), packet),
   };
 }
 
@@ -94,8 +98,7 @@ function expiry({ ttl }: PacketInput, now: number): number | null {
 const stringOrNull = (value: Json | undefined): string | null =>
   typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : null;
 
-/** Adds its search document to `docs`; the caller inserts them before the journal locks the head row. */
-async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[]): Promise<WriteResult> {
+async function writePacket(work: Work, prepared: PreparedPacket): Promise<WriteResult> {
   const { call, tx, now } = work;
   const { packet, parents: parent_ids } = prepared;
   if (packet.packet_id !== undefined && (await writtenBefore(work, packet.packet_id, prepared))) {
@@ -113,33 +116,28 @@ async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[])
   const subject_ids = [...new Set([...(packet.subject_ids ?? []), ...inOrder.flatMap((parent) => parent.subject_ids)])];
   const timestamp = packet.timestamp === undefined ? now : toMs(packet.timestamp);
   const expires_at = expiry(packet, now);
-  const derivation = packet.lineage?.derivation_type;
-  const completed: JsonObject = {
-    ...(packet as unknown as JsonObject),
+  const texts = completedTexts({
     packet_id,
-    timestamp: toIso(timestamp),
-    metadata: { ...packet.metadata, schema_version: SCHEMA_VERSION },
-    ...(subject_ids.length > 0 ? { subject_ids } : {}),
-    ...(expires_at === null ? {} : { ttl: toIso(expires_at) }),
-    lineage: {
-      parent_ids: [...parent_ids],
-      ...(derivation === undefined ? {} : { derivation_type: derivation }),
-      generation,
-      root_packet_id,
-    },
-  };
-  const envelope = canonical(completed);
-  const row: NewPacket = {
+    metadata: prepared.metadata,
+    timestamp,
+    expires_at,
+    parent_ids,
+    derivation: packet.lineage?.derivation_type,
+    generation,
+    root_packet_id,
+    subject_ids,
+  });
+  const envelope = textOf(prepared.sent_texts, texts);
+  const row: UserPacket = {
     packet_id,
     packet_type: packet.packet_type,
     timestamp,
     thread_id: packet.thread_id ?? null,
     agent: stringOrNull(packet.metadata?.agent),
     source: stringOrNull(packet.provenance?.source),
-    entity_type: null,
-    entity_id: null,
+    format: null,
     envelope,
-    original: differenceOf(prepared.sent, completed),
+    original: differenceOf(prepared.sent, prepared.sent_texts, packet, texts),
     content_hash: sha256(envelope),
     sent_hash: prepared.sent_hash,
     expires_at,
@@ -151,7 +149,7 @@ async function writePacket(work: Work, prepared: PreparedPacket, docs: NewDoc[])
   };
   tx.journal(row);
   const content = { content_id: packet_id, agent_id: row.agent, created_at: timestamp, expires_at, held_by: null };
-  docs.push({ ...packetDoc(row, prepared.measured), ...content });
+  addDocs(tx, [{ ...packetDoc(row, packet), ...content } satisfies NewDoc]);
   const written_tables = row.index.length > 0 ? ['packet_store', 'packet_index'] : ['packet_store'];
   return { packet_id, status: 'ok', written_tables, error_message: null };
 }
@@ -167,7 +165,7 @@ async function writtenBefore(work: Work, packet_id: string, { sent, sent_hash }:
     throw new CairnError('ENTITY_GONE', `packet ${packet_id} expired or was erased: ids are never reused`);
   }
   if (existing.sent_hash === sent_hash) return true;
-  if (equalsAnswer(packetInput, JSON.parse(existing.envelope!) as object, sent)) return true;
+  if (equalsAnswer(packetInput, JSON.parse(envelopeOf(existing)!) as object, sent)) return true;
   throw alreadyExists('packet', packet_id);
 }
 
@@ -176,12 +174,7 @@ export async function write(call: Call, input: In<'packets.write'>): Promise<Wri
   return change(call, {
     input,
     bytes: prepared.bytes,
-    work: async (work) => {
-      const docs: NewDoc[] = [];
-      const result = await writePacket(work, prepared, docs);
-      await insertDocs(work.tx, docs);
-      return result;
-    },
+    work: (work) => writePacket(work, prepared),
     remember: (answer) => answer,
     again: async (_query, kept) => kept as unknown as WriteResult,
   });
@@ -201,12 +194,10 @@ export async function write_batch(call: Call, input: In<'packets.write_batch'>):
     bytes: totalBytes(prepared),
     work: async (work) => {
       const results: WriteResult[] = [];
-      const docs: NewDoc[] = [];
       // One by one: a packet may have an earlier one of the batch as its parent.
       for (const [i, one] of prepared.entries()) {
-        results.push(await withItemIndex('packets', i, () => writePacket(work, one, docs)));
+        results.push(await withItemIndex('packets', i, () => writePacket(work, one)));
       }
-      await insertDocs(work.tx, docs);
       return { results };
     },
     remember: (answer) => answer,
@@ -233,7 +224,7 @@ export const get = async (call: Call, input: In<'packets.get'>): Promise<Packet>
 export async function original(call: Call, input: In<'packets.original'>): Promise<JsonObject> {
   const query = call.driver.at(call.tenant);
   const row = await readRow(call, query, input.packet_id);
-  return originalOf(row.envelope!, await findOriginal(query, input.packet_id));
+  return originalOf(envelopeOf(row)!, await findOriginal(query, input.packet_id));
 }
 
 function filterOf(call: Call, input: In<'packets.list'>): PacketFilter {

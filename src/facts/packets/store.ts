@@ -11,32 +11,56 @@ import {
   type Tx,
   textToList,
 } from '../../driver/index.js';
-import type { IndexKind, NewPacket } from '../../engine/index.js';
+import type { IndexKind, NewPacket, UserPacket } from '../../engine/index.js';
+import { type EventColumns, renderEvent } from '../../engine/sql.js';
+import { timePrefix } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
+import { sha256 } from '../../kernel/node.js';
 import type { Ancestor } from './lineage.js';
 import type { Packet } from './model.js';
 import { type PacketViewer, visibleTo } from './visibility.js';
 
-export interface PacketRow
-  extends Ancestor,
-    Pick<NewPacket, 'packet_type' | 'timestamp' | 'thread_id' | 'content_hash' | 'expires_at'> {
+type OwnColumn = 'entity_type' | 'entity_id' | 'facts' | 'format';
+
+/** What the envelope of a packet is made of: its text, or the columns of an own event. */
+export interface StoredPacket
+  extends Omit<EventColumns, OwnColumn>,
+    Readonly<Record<Exclude<OwnColumn, 'format'>, string | null>> {
+  readonly format: number | null;
+  readonly envelope: string | null;
+}
+
+export const STORED = sql`p.packet_id, p.packet_type, p.timestamp, p.thread_id, p.agent, p.key_id, p.entity_type, p.entity_id,
+  p.facts, p.format, p.envelope`;
+
+/** The canonical JSON of a packet; null if it was erased. */
+export const envelopeOf = (row: StoredPacket): string | null =>
+  row.format === null ? row.envelope : renderEvent(row as EventColumns);
+
+export interface PacketRow extends Ancestor, StoredPacket {
+  readonly packet_id: string;
   readonly seq: number;
   readonly recorded_at: number;
-  readonly envelope: string | null;
+  readonly content_hash: string | null;
+  readonly expires_at: number | null;
   readonly parent_ids: string | null;
   readonly erased_at: number | null;
 }
 
-const COLUMNS = sql`p.seq, p.packet_id, p.packet_type, p.timestamp, p.recorded_at, p.thread_id, p.envelope,
-  p.content_hash, p.expires_at, p.generation, p.root_packet_id, p.parent_ids, p.erased_at`;
+/** Generation and root of a packet p; absent ones are those of a packet without parents. */
+const ANCESTRY = sql`COALESCE(p.generation, 0) AS generation, COALESCE(p.root_packet_id, p.packet_id) AS root_packet_id`;
+
+const COLUMNS = sql`${STORED}, ${ANCESTRY}, p.seq, p.recorded_at, p.content_hash, p.expires_at, p.parent_ids, p.erased_at`;
 
 export const isGone = (row: { erased_at: number | null; expires_at: number | null }, now: number): boolean =>
   row.erased_at !== null || (row.expires_at !== null && row.expires_at <= now);
 
 /** An expired or erased packet keeps only its place in stream and lineage. */
 export function toPacket(row: PacketRow, now: number): Packet {
-  const placed = { seq: row.seq, recorded_at: toIso(row.recorded_at), content_hash: row.content_hash };
-  if (isGone(row, now) || row.envelope === null) {
+  const envelope = isGone(row, now) ? null : envelopeOf(row);
+  const content_hash = row.content_hash ?? sha256(envelope!);
+  const placed = { seq: row.seq, recorded_at: toIso(row.recorded_at), content_hash };
+  if (envelope === null) {
     return {
       packet_id: row.packet_id,
       packet_type: row.packet_type,
@@ -51,7 +75,7 @@ export function toPacket(row: PacketRow, now: number): Packet {
       erased: true,
     };
   }
-  return { ...(JSON.parse(row.envelope) as Packet), ...placed };
+  return { ...(JSON.parse(envelope) as Packet), ...placed };
 }
 
 /** Restricts a statement to the packets that a viewer sees; follows other conditions. */
@@ -63,17 +87,23 @@ export const findPacket = (query: Query, id: string, viewer: PacketViewer | null
         WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${id}${andVisible(viewer)}`,
   );
 
-type SentPacket = Pick<NewPacket, 'agent' | 'sent_hash' | 'expires_at'> & Pick<PacketRow, 'envelope' | 'erased_at'>;
+type SentPacket = StoredPacket & Pick<PacketRow, 'erased_at' | 'expires_at'> & Pick<UserPacket, 'sent_hash'>;
 
 /** The packet that has this id, also one of the same commit. */
 export async function findSent(tx: Tx, packet_id: string): Promise<SentPacket | undefined> {
   const stored = await tx.get<SentPacket>(
-    sql`SELECT agent, envelope, sent_hash, erased_at, expires_at FROM packet_store
-        WHERE tenant_id = ${TENANT} AND packet_id = ${packet_id}`,
+    sql`SELECT ${STORED}, p.sent_hash, p.erased_at, p.expires_at FROM packet_store p
+        WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${packet_id}`,
   );
-  const waiting = (tx.journalled as readonly NewPacket[]).find((packet) => packet.packet_id === packet_id);
-  return stored ?? (waiting && { ...waiting, erased_at: null });
+  const waiting = waitingPackets(tx).find((packet) => packet.packet_id === packet_id);
+  return stored ?? (waiting && { ...waiting, ...NO_EVENT, erased_at: null });
 }
+
+const NO_EVENT = { key_id: null, entity_type: null, entity_id: null, facts: null };
+
+/** The packets of users in the same commit. Nobody knows the id of an own event before it is committed. */
+const waitingPackets = (tx: Tx): UserPacket[] =>
+  (tx.journalled as readonly NewPacket[]).filter((packet): packet is UserPacket => packet.format === null);
 
 interface Parent extends Ancestor {
   readonly subject_ids: readonly string[];
@@ -88,7 +118,7 @@ export async function findParents(
 ): Promise<Map<string, Parent>> {
   const found = new Map<string, Parent>();
   const wanted = new Set(ids);
-  for (const packet of tx.journalled as readonly NewPacket[]) {
+  for (const packet of waitingPackets(tx)) {
     // Packets of others in the same commit are not readable yet.
     const isReadable = viewer === null || packet.agent === viewer.agent;
     if (wanted.has(packet.packet_id) && isReadable) found.set(packet.packet_id, packet);
@@ -98,13 +128,16 @@ export async function findParents(
   if (rest.length === 0) return found;
   // An expired packet still counts as a parent, but its subjects are not inherited, swept or not.
   const rows = await tx.all<Ancestor & { subject_ids: string | null }>(
-    sql`SELECT p.packet_id, p.generation, p.root_packet_id,
+    sql`SELECT p.packet_id, ${ANCESTRY},
           CASE WHEN p.expires_at <= ${now} THEN NULL ELSE p.subject_ids END AS subject_ids FROM packet_store p
         WHERE p.tenant_id = ${TENANT} AND p.packet_id = ANY(${rest})${readable}`,
   );
   for (const row of rows) found.set(row.packet_id, { ...row, subject_ids: textToList(row.subject_ids) });
   return found;
 }
+
+/** The source in the envelope of an own event, which has none in its row. Users may give it too. */
+const OWN_SOURCE = 'cairn';
 
 export interface PacketFilter {
   readonly packet_type?: string | undefined;
@@ -118,6 +151,21 @@ export interface PacketFilter {
   readonly viewer: PacketViewer | null;
 }
 
+/** Own events have their timestamp in their id, and are not in the index by time. */
+function inTime(since: number | undefined, until: number | undefined): Sql {
+  const users = [sql`p.tenant_id = ${TENANT} AND p.format IS NULL`];
+  const own = [sql`p.tenant_id = ${TENANT} AND p.format IS NOT NULL`];
+  if (since !== undefined) {
+    users.push(sql`p.timestamp >= ${since}`);
+    own.push(sql`p.packet_id >= ${timePrefix(since)}`);
+  }
+  if (until !== undefined) {
+    users.push(sql`p.timestamp < ${until}`);
+    own.push(sql`p.packet_id < ${timePrefix(until)}`);
+  }
+  return sql`(${join(users, ' AND ')} OR ${join(own, ' AND ')})`;
+}
+
 function where(filter: PacketFilter): Sql {
   const { packet_type, thread_id, agent, source, since, until, now, viewer } = filter;
   const conditions: Sql[] = [
@@ -128,11 +176,9 @@ function where(filter: PacketFilter): Sql {
   if (packet_type !== undefined) conditions.push(sql`p.packet_type = ${packet_type}`);
   if (thread_id !== undefined) conditions.push(sql`p.thread_id = ${thread_id}`);
   if (agent !== undefined) conditions.push(sql`p.agent = ${agent}`);
-  if (source !== undefined) conditions.push(sql`p.source = ${source}`);
-  // Redundant, but lets the planner use the partial index, which leaves out Cairn's own events.
-  if (source !== undefined && source !== 'cairn') conditions.push(sql`p.source <> 'cairn'`);
-  if (since !== undefined) conditions.push(sql`p.timestamp >= ${since}`);
-  if (until !== undefined) conditions.push(sql`p.timestamp < ${until}`);
+  if (source === OWN_SOURCE) conditions.push(sql`(p.format IS NOT NULL OR p.source = ${source})`);
+  else if (source !== undefined) conditions.push(sql`p.source = ${source}`);
+  if (since !== undefined || until !== undefined) conditions.push(inTime(since, until));
   for (const [kind, value] of filter.index) {
     conditions.push(
       sql`p.seq IN (SELECT i.seq FROM packet_index i

@@ -5,7 +5,7 @@ import { appendEvent, type Call, change, listPage, type Work } from '../../engin
 import { findAgent, mayReadRecipe } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, notFound, toIso } from '../../kernel/index.js';
-import { canonical } from '../../kernel/node.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 import { mayUse, ownerOf } from '../boxes/access.js';
 import { makeBox } from '../boxes/creation.js';
 import { insertEntries } from '../boxes/entries.js';
@@ -73,6 +73,9 @@ const prepare = (call: Call, input: In<'profiles.create'>): PreparedCard => {
   const content = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   return prepareCard(call, { content: content as JsonObject, metadata: { type: 'sys.profile', role: 'system' } });
 };
+
+/** The hash that the card of a profile with this content has. */
+export const profileHash = (content: JsonObject): string => sha256(canonical(content));
 
 /** The rights of agents made from a profile: only an administrator sets them, as for agents themselves. */
 const RIGHTS = ['agent_type', 'memory_access', 'can_delegate_to'] as const;

@@ -27,14 +27,26 @@ export async function lockProfile(tx: Tx, name: string): Promise<ProfileRow | un
   return findProfile(tx, name);
 }
 
+/** A profile without its content, which may be large. */
+export interface ProfileHash extends Pick<ProfileRow, 'name'> {
+  /** Null when its card was deleted. */
+  readonly content_hash: string | null;
+}
+
+const HASH: Sql = sql`SELECT p.name, CASE WHEN c.deleted_at IS NULL AND c.erased_at IS NULL THEN c.content_hash END AS content_hash
+  FROM profiles p JOIN cards c ON c.tenant_id = p.tenant_id AND c.card_id = p.card_id`;
+
 /** Several profiles, locked in the order of their names if `locks`. */
-export async function profilesNamed(query: Query, names: readonly string[], locks: boolean): Promise<ProfileRow[]> {
+export async function profileHashes(query: Query, names: readonly string[], locks: boolean): Promise<ProfileHash[]> {
   if (locks)
     await query.all(
       sql`SELECT name FROM profiles WHERE tenant_id = ${TENANT} AND name = ANY(${names}) ORDER BY name FOR UPDATE`,
     );
-  return query.all(sql`${PROFILE} WHERE p.tenant_id = ${TENANT} AND p.name = ANY(${names}) ORDER BY p.name`);
+  return query.all(sql`${HASH} WHERE p.tenant_id = ${TENANT} AND p.name = ANY(${names}) ORDER BY p.name`);
 }
+
+export const listProfileHashes = (query: Query, page: KeysetPage): Promise<ProfileHash[]> =>
+  query.all(sql`${HASH} WHERE p.tenant_id = ${TENANT}${keyset(sql`p.name`, page)}`);
 
 type ProfileContent = Pick<ProfileRow, 'name' | 'box_id' | 'card_id'>;
 

@@ -55,6 +55,23 @@ function refuseOwnRights(call: Call, input: Input, existing: AgentRow | undefine
   if (fields.length > 0) throw ownRights(agent_id, fields);
 }
 
+/** The rights that an admin gave with a key are changed by an admin only, as by agents.update. */
+function refuseGivenRights(call: Call, input: Input, existing: AgentRow | undefined): void {
+  const { agent_id, role } = call.caller;
+  if (agent_id !== null || role === 'admin' || !existing) return;
+  const { agent_type, memory_access, can_delegate_to } = input;
+  const fields = [
+    ...(existing.typed === 1 && agent_type !== existing.agent_type ? ['agent_type'] : []),
+    ...(memory_access && accessText(memory_access) !== existing.memory_access ? ['memory_access'] : []),
+    ...(can_delegate_to && textOf(can_delegate_to) !== (existing.can_delegate_to ?? textOf(['*']))
+      ? ['can_delegate_to']
+      : []),
+  ];
+  if (fields.length === 0) return;
+  const message = `agent ${existing.agent_id} has a key with other rights: changing ${fields.join(', ')} needs the role admin, this key has ${role}`;
+  throw new CairnError('FORBIDDEN', message, { rule: 'key_role', fields });
+}
+
 /** A profile reveals its content: an agent with restricted rights may name only one that it created or may read. */
 async function refuseForeignProfile(tx: Tx, { agent_id, memory_access }: AgentRow, { profile_name }: Input) {
   if (profile_name == null || memory_access === null) return;
@@ -131,6 +148,7 @@ export async function registerIn(work: Work, input: Input): Promise<Agent> {
     return readAgent(call, tx, agent_id);
   }
   refuseOwnRights(call, input, existing);
+  refuseGivenRights(call, input, existing);
   // Without a record, an agent that registers itself gets the default rights of a key; by the tenant, all rights.
   const before = existing ?? blank(agent_id, own === null ? null : textOf(accessTo('own')), now);
   if (own !== null) await refuseForeignProfile(tx, before, input);

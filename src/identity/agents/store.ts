@@ -82,10 +82,10 @@ export const agentsNamed = (query: Query, agent_ids: readonly string[], locks: b
         ORDER BY agent_id${locks ? sql` FOR UPDATE` : sql``}`,
   );
 
-/** Registered agents; not those that a dispatch made for its task, or that have a key and never registered. */
-export const registeredAgents = (query: Query, page: KeysetPage): Promise<AgentRow[]> =>
+/** Without those that a dispatch made for its task. */
+export const declarableAgents = (query: Query, page: KeysetPage): Promise<AgentRow[]> =>
   query.all(
-    sql`SELECT a.* FROM agents a WHERE a.tenant_id = ${TENANT} AND a.made = ${AGENT_ORIGINS.registered}
+    sql`SELECT a.* FROM agents a WHERE a.tenant_id = ${TENANT} AND a.made <> ${AGENT_ORIGINS.for_task}
           AND a.unregistered_at IS NULL${keyset(sql`a.agent_id`, page)}`,
   );
 
