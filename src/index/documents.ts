@@ -1,8 +1,11 @@
-/** search_docs: one row per searchable entity. Triggers blank it when its content is erased. */
-import { insertRows, type Sql, sql, type Table, TENANT, type Tx } from '../driver/index.js';
+/**
+ * search_docs: one row per searchable entity. A document gets its number with the commit, behind all earlier ones. It is
+ * never deleted: what hides it empties the row.
+ */
+import { byDialect, insertRows, type LateRows, type Sql, sql, type Table, type Tx } from '../driver/index.js';
 import type { IndexedType } from '../kernel/index.js';
 import type { MemoryCategory } from './contract.js';
-import type { Measured } from './searchable.js';
+import type { Described } from './searchable.js';
 
 /** The search document of an entity. */
 export interface Doc {
@@ -17,7 +20,7 @@ export interface Doc {
   readonly role: string | null;
   readonly abstraction_level: string;
   readonly category: MemoryCategory;
-  readonly measured: Measured;
+  readonly described: Described;
 }
 
 /** The columns that come from the row of the content: a card, a packet, or a thought of a checkpoint. */
@@ -69,12 +72,12 @@ const columns = {
   created_at: 'bigint',
   expires_at: 'bigint',
   held_by: 'text',
-  length: 'bigint',
-  flags: 'bigint',
-  terms: 'text',
 } as const satisfies Table['columns'];
 
-const table = { name: 'search_docs', columns: { tenant_id: 'text', ...columns } } as const satisfies Table;
+const table = {
+  name: 'search_docs',
+  columns: { tenant_id: 'text', doc_no: 'bigint', ...columns },
+} as const satisfies Table;
 
 /** A row without doc_no and tenant_id. */
 export type DocColumns = {
@@ -84,7 +87,13 @@ export type DocColumns = {
 /** The columns of DocColumns, of a table named d. */
 export const DOC_COLUMNS: Sql = sql`d.entity_type, d.entity_id, d.content_id, d.type, d.name, d.trajectory_id, d.scope_id,
   d.position, d.role, d.speaker, d.agent_id, d.abstraction_level, d.category, d.tags, d.occurred_at, d.created_at,
-  d.expires_at, d.held_by, d.length, d.flags, d.terms`;
+  d.expires_at, d.held_by`;
+
+/** The table d for lookups of several contents: SQLite would rather scan all documents of the tenant. */
+export const DOCS_BY_CONTENT: Sql = byDialect({
+  sqlite: sql`search_docs d INDEXED BY search_docs_by_content`,
+  postgres: sql`search_docs d`,
+});
 
 /** Member by member: on this hot path rest and spread are thirty times slower, and other members must not get in. */
 export const columnsOf = (doc: NewDoc): DocColumns => ({
@@ -97,50 +106,33 @@ export const columnsOf = (doc: NewDoc): DocColumns => ({
   scope_id: doc.scope_id,
   position: doc.position,
   role: doc.role,
-  speaker: doc.measured.speaker,
+  speaker: doc.described.speaker,
   agent_id: doc.agent_id,
   abstraction_level: doc.abstraction_level,
   category: doc.category,
-  tags: doc.measured.tags.length === 0 ? null : JSON.stringify(doc.measured.tags),
-  occurred_at: doc.measured.occurred_at ?? doc.created_at,
+  tags: doc.described.tags.length === 0 ? null : JSON.stringify(doc.described.tags),
+  occurred_at: doc.described.occurred_at ?? doc.created_at,
   created_at: doc.created_at,
   expires_at: doc.expires_at,
   held_by: doc.held_by,
-  length: doc.measured.length,
-  flags: doc.measured.flags,
-  terms: doc.measured.terms,
 });
 
-export function insertDocs(tx: Tx, docs: readonly NewDoc[]): Promise<void> {
-  return insertRows(tx, table, docs.map(columnsOf));
+/** Documents that a commit adds. */
+export interface AddedDocs extends LateRows {
+  readonly kind: 'added';
+  readonly docs: readonly NewDoc[];
 }
 
-/** Takes a superseded or deleted version out of the search; its content may stay. */
-export const forgetDoc = (tx: Tx, content_id: string): Promise<void> =>
-  tx.send(
-    sql`UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
-        WHERE tenant_id = ${TENANT} AND content_id = ${content_id} AND entity_type IN ('artifact', 'note')
-          AND terms IS NOT NULL`,
-  );
-
-/** Row count of search_counts above which rows of closed connections are folded. */
-const MANY_COUNTS = 100;
-
-/** Folds the counts of closed connections into row 0 (PostgreSQL only); skips rows that another sweep has locked. */
-export async function foldCounts(tx: Tx): Promise<void> {
-  const row = await tx.get<{ counts: number }>(
-    sql`SELECT COUNT(*) AS counts FROM search_counts WHERE tenant_id = ${TENANT}`,
-  );
-  if (Number(row!.counts) <= MANY_COUNTS) return;
-  await tx.send(
-    sql`WITH gone AS (
-          SELECT shard FROM search_counts WHERE tenant_id = ${TENANT} AND shard <> 0
-            AND shard NOT IN (SELECT pid FROM pg_stat_activity WHERE pid IS NOT NULL) FOR UPDATE SKIP LOCKED
-        ), folded AS (
-          DELETE FROM search_counts c USING gone g WHERE c.tenant_id = ${TENANT} AND c.shard = g.shard RETURNING c.docs
-        )
-        INSERT INTO search_counts (tenant_id, shard, docs)
-          SELECT ${TENANT}::text, 0, SUM(docs) FROM folded HAVING COUNT(*) > 0
-          ON CONFLICT (tenant_id, shard) DO UPDATE SET docs = search_counts.docs + excluded.docs`,
-  );
+/** Adds documents with the commit. */
+export function addDocs(tx: Tx, docs: readonly NewDoc[]): void {
+  if (docs.length === 0) return;
+  const rows: AddedDocs = { kind: 'added', docs };
+  tx.late(rows);
 }
+
+export const insertDocs = (tx: Tx, docs: readonly NewDoc[], first: number): Promise<void> =>
+  insertRows(
+    tx,
+    table,
+    docs.map((doc, i) => ({ doc_no: first + i, ...columnsOf(doc) })),
+  );

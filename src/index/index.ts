@@ -1,5 +1,10 @@
 /** The door of index: schema, vectors, doctor checks. */
-export { blankDocs, indexSchema } from './schema.js';
+import './register.js';
+
+export { indexSchema } from './schema.js';
+export { coverFolded } from './segments/coverage.js';
+export { segmentChecks } from './segments/doctor.js';
+export { mergeSegments, purgeHidden, replaceSegments } from './segments/upkeep.js';
 export { BitTable } from './vectors/bits.js';
 export { vectorChecks } from './vectors/doctor.js';
 export { Embedding, embedding } from './vectors/embedding.js';

@@ -1,17 +1,22 @@
 /** Extracts the searchable text of content, and its terms and ranking features. */
 import type { Json, JsonObject } from '../kernel/contract.js';
 import { parseDate, searchTextOf } from '../text/index.js';
-import { encodeTerms } from './term-codes.js';
+import { codedTerms, type Terms } from './term-codes.js';
 
-/** Terms and features of a text, measured before the transaction. */
-export interface Measured {
-  readonly terms: string;
-  readonly length: number;
-  readonly flags: number;
+/** What the metadata of a content says of its document. */
+export interface Described {
   readonly speaker: string | null;
   readonly tags: readonly string[];
-  /** From the metadata; null means the time of creation. */
+  /** Null means the time of creation. */
   readonly occurred_at: number | null;
+}
+
+/** The terms of a text and what else it is ranked by: measured when its document is folded or searched, not by the write. */
+export interface Measured {
+  readonly terms: Terms;
+  /** Number of terms, with repetitions. */
+  readonly length: number;
+  readonly flags: number;
 }
 
 /** Raise it when the same text would get other terms, length or flags: all content is then reindexed. */
@@ -107,10 +112,19 @@ interface Said {
   readonly metadata?: JsonObject | undefined;
 }
 
+const NOTHING: Described = { speaker: null, tags: [], occurred_at: null };
+
+export const describe = (metadata: JsonObject | undefined): Described =>
+  metadata === undefined
+    ? NOTHING
+    : {
+        speaker: trimmedLine(metadata.speaker, 200),
+        tags: tagsOf(metadata),
+        occurred_at: parseDate(metadata.occurred_at) ?? null,
+      };
+
 export function measure(index_key: string, { content, name, more = [], metadata = {} }: Said): Measured {
-  const speaker = trimmedLine(metadata.speaker, 200);
-  const tags = tagsOf(metadata);
-  const occurred_at = parseDate(metadata.occurred_at) ?? null;
+  const { speaker, tags, occurred_at } = describe(metadata);
   const texts = [name ?? '', messageText(content), ...more.map((one) => textOf(one ?? null)), tags.join(' ')];
   const text = texts
     .filter((one) => one !== '')
@@ -123,5 +137,5 @@ export function measure(index_key: string, { content, name, more = [], metadata 
     caption: trimmedLine(metadata.caption, 2000),
     occurred_at,
   });
-  return { terms: encodeTerms(index_key, frequencies), length, flags, speaker, tags, occurred_at };
+  return { terms: codedTerms(index_key, frequencies), length, flags };
 }

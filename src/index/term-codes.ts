@@ -1,11 +1,10 @@
 /**
- * Term codes: seven letters or digits, hashed from the term with a key per tenant and store. Frequencies thus count one
- * tenant only, the index holds no words, and without the key nobody can choose a word with the code of another.
+ * Term codes: numbers of 35 bits, hashed from the term with a key per tenant and store. Frequencies thus count one tenant
+ * only, the index holds no words, and without the key nobody can choose a word with the code of another.
  */
 
-/** The character after each code encodes the frequency; the index reads it as a separator. */
-const FREQUENCIES = '!"#$%&\'()*+,-./';
-const CODE_LENGTH = 7;
+/** Higher frequencies of a term do not count. */
+const MAX_FREQUENCY = 15;
 
 /** The start values of both halves of a hash. */
 interface Seed {
@@ -13,14 +12,10 @@ interface Seed {
   readonly low: number;
 }
 
-const LETTERS = '0123456789abcdefghijklmnopqrstuv';
-/** All pairs of letters: composing a code from pairs is faster than formatting numbers. */
-const PAIRS: readonly string[] = Array.from({ length: 1024 }, (_, at) => LETTERS[at >> 5]! + LETTERS[at & 31]!);
-
-/** 35 bits of the hash, five per letter. */
-function codeOf(term: string, seed: Seed): string {
+/** 30 bits of one half of the hash, and 5 of the other. */
+function codeOf(term: string, seed: Seed): number {
   const { high, low } = hash(term, seed);
-  return PAIRS[high & 1023]! + PAIRS[(high >>> 10) & 1023]! + PAIRS[(high >>> 20) & 1023]! + LETTERS[low & 31]!;
+  return (high & 0x3fffffff) * 32 + (low & 31);
 }
 
 function hash(text: string, seed: Seed): Seed {
@@ -39,19 +34,38 @@ const START: Seed = { high: 0xdeadbeef, low: 0x41c6ce57 };
 
 const seedOf = (index_key: string): Seed => hash(index_key, START);
 
-export const termCode = (index_key: string, term: string): string => codeOf(term, seedOf(index_key));
+export const termCode = (index_key: string, term: string): number => codeOf(term, seedOf(index_key));
 
-/** The terms of a text with their frequencies, as one string. */
-export function encodeTerms(index_key: string, frequencies: ReadonlyMap<string, number>): string {
-  const seed = seedOf(index_key);
-  let encoded = '';
-  for (const [term, count] of frequencies)
-    encoded += codeOf(term, seed) + FREQUENCIES[Math.min(count, FREQUENCIES.length) - 1];
-  return encoded;
+/** The terms of a text, in the order of their codes, with their frequencies. */
+export interface Terms {
+  readonly codes: Float64Array;
+  readonly frequencies: Uint8Array;
 }
 
-/** The frequency of a term. Codes have a fixed length between separators, so no match crosses one. */
-export function frequencyIn(encoded: string, code: string): number {
-  const at = encoded.indexOf(code);
-  return at < 0 ? 0 : encoded.charCodeAt(at + CODE_LENGTH) - 0x20;
+export function codedTerms(index_key: string, frequencies: ReadonlyMap<string, number>): Terms {
+  const seed = seedOf(index_key);
+  const coded = new Map<number, number>();
+  for (const [term, count] of frequencies) {
+    const code = codeOf(term, seed);
+    coded.set(code, Math.min(MAX_FREQUENCY, (coded.get(code) ?? 0) + count));
+  }
+  const codes = Float64Array.from(coded.keys()).sort();
+  return { codes, frequencies: Uint8Array.from(codes, (code) => coded.get(code)!) };
+}
+
+/** The first place whose value is not below the given one. */
+export function lowerBound(sorted: ArrayLike<number>, value: number): number {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (sorted[middle]! < value) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** How often a text has a term. */
+export function frequencyOf({ codes, frequencies }: Terms, code: number): number {
+  const at = lowerBound(codes, code);
+  return codes[at] === code ? frequencies[at]! : 0;
 }

@@ -4,9 +4,9 @@ import { lockChecks, messageChecks, pauseChecks, turnChecks } from '../coordinat
 import { type Check, requestChecks } from '../engine/index.js';
 import { boxChecks, cardChecks, streamChecks } from '../facts/index.js';
 import { settingsChecks } from '../identity/index.js';
-import { vectorChecks } from '../index/index.js';
+import { segmentChecks, vectorChecks } from '../index/index.js';
 import { memoryChecks, scopeChecks, trajectoryChecks } from '../memory/index.js';
-import { jobChecks, searchChecks } from '../recall/index.js';
+import { jobChecks } from '../recall/index.js';
 
 export const checks: readonly Check[] = [
   ...streamChecks,
@@ -23,6 +23,6 @@ export const checks: readonly Check[] = [
   ...pauseChecks,
   ...lockChecks,
   ...messageChecks,
-  ...searchChecks,
+  ...segmentChecks,
   ...vectorChecks,
 ];

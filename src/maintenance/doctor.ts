@@ -3,7 +3,6 @@ import type { Driver } from '../driver/index.js';
 import { type Finding, headsAfter, listTenants, MAX_EXAMPLES } from '../engine/index.js';
 import { cardContents, packetContents } from '../facts/index.js';
 import { CLOCK_TOLERANCE_MS, clockWarning } from '../kernel/index.js';
-import { sha256 } from '../kernel/node.js';
 import { indexFinding, searchFindings } from '../recall/index.js';
 import { checks } from './checks.js';
 
@@ -27,9 +26,8 @@ export async function* examine(driver: Driver): AsyncGenerator<Finding, void, un
     for (const [what, contents] of Object.entries(HASHED))
       yield finding(`${tenant_id}: ${what} hold what their hashes say`, await wrongHashes(driver, tenant_id, contents));
     yield* searchFindings(driver, tenant_id);
-    if (driver.dialect === 'postgres') yield await indexFinding(driver, tenant_id);
+    yield await indexFinding(driver, tenant_id);
   }
-  if (driver.dialect === 'sqlite') yield await indexFinding(driver, '');
 }
 
 const finding = (check: string, problems: readonly string[]): Finding => ({
@@ -43,8 +41,7 @@ async function wrongHashes(driver: Driver, tenant: string, contents: typeof card
   let after = '';
   for (;;) {
     const rows = await contents(driver.at(tenant), after, PAGE);
-    for (const { id, text, content_hash } of rows)
-      if (sha256(text) !== content_hash && wrong.length < MAX_EXAMPLES) wrong.push(id);
+    for (const { id, intact } of rows) if (!intact && wrong.length < MAX_EXAMPLES) wrong.push(id);
     if (rows.length < PAGE) return wrong;
     after = rows.at(-1)!.id;
   }

@@ -10,6 +10,7 @@ import {
   KEEP_REQUESTS_MS,
   nextLimit,
   packetBytes,
+  scrub,
   type Work,
   writeGuarded,
 } from '../engine/index.js';
@@ -26,7 +27,6 @@ import {
   noteKept,
   noteSweep,
 } from '../facts/sql.js';
-import { foldCounts } from '../index/sql.js';
 import { eraseExpired, expiredVersions } from '../memory/sql.js';
 import { releasePins } from '../recall/index.js';
 
@@ -41,11 +41,10 @@ export async function sweep(call: Call): Promise<Out<'lifetime.sweep'>> {
   const packets_erased = await sweepPackets(call);
   const requests_forgotten = await forgetAll(call, forgetRequests, driver.now() - KEEP_REQUESTS_MS);
   await forgetAll(call, deleteEndedLocks, driver.now() - KEEP_ENDED_LOCKS_MS);
-  if (driver.dialect === 'postgres') await writeGuarded(call, foldCounts);
   await releasePins(call);
   await eraseAll(call);
   // Overwritten content stays in the log of the database until the log is emptied.
-  if (cards.erased + memories_erased + messages_erased + packets_erased > 0) await driver.scrub();
+  if (cards.erased + memories_erased + messages_erased + packets_erased > 0) await scrub(call);
   return {
     cards_erased: cards.erased,
     memories_erased,

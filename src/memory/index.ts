@@ -45,13 +45,11 @@ export {
   lockTrajectory,
   type TrajectoryRow,
 } from './trajectories/store.js';
-export { measureTurn, turnDoc } from './turns/search-doc.js';
 export { add } from './turns/service.js';
 export { useCases } from './use-cases.js';
 export { AccessCounts, accessCounts } from './versions/access-counts.js';
 export { memoryChecks } from './versions/doctor.js';
 export { derivedEdges, edgeBetween, memoryLinks, synthesizedEdges } from './versions/links.js';
-export { measureMemory, memoryDoc } from './versions/search-doc.js';
 export { createMemory, type PreparedContent, prepareContent, updateMemory } from './versions/service.js';
 export { lockTrajectories } from './versions/sources.js';
 export {

@@ -1,15 +1,5 @@
 /** Trajectories, scopes, artifacts, notes and edges. */
 import type { SchemaPart } from '../driver/index.js';
-import { DOCS_OF_CARD } from '../facts/index.js';
-import { blankDocs } from '../index/index.js';
-
-/** An erased version leaves the search index, although a sealed box can keep its card. */
-const VERSION_GONE_SQLITE = `CREATE TRIGGER search_version_gone AFTER UPDATE OF erased_at ON memory_versions
-    WHEN new.erased_at IS NOT NULL BEGIN
-    ${blankDocs('new', 'new.card_id', DOCS_OF_CARD)};
-  END`;
-const VERSION_GONE_POSTGRES = `CREATE TRIGGER search_version_gone AFTER UPDATE OF erased_at ON memory_versions FOR EACH ROW
-    WHEN (NEW.erased_at IS NOT NULL) EXECUTE FUNCTION search_card_gone()`;
 
 export const memorySchema: SchemaPart = {
   tables: [
@@ -26,7 +16,7 @@ export const memorySchema: SchemaPart = {
     'former_owners',
   ],
   // Comments inside a statement are part of its checksum: they must not change.
-  statements: ({ dialect, id, int, json, table, compact }) => [
+  statements: ({ id, origin, int, json, table, compact }) => [
     `CREATE TABLE trajectories (
       tenant_id ${id} NOT NULL,
       trajectory_id ${id} NOT NULL,
@@ -96,6 +86,7 @@ export const memorySchema: SchemaPart = {
       tokens_used ${int} NOT NULL,
       turns ${int} NOT NULL,
       created_at ${int} NOT NULL,
+      ${origin},
       PRIMARY KEY (tenant_id, scope_id)
     ) ${table}`,
 
@@ -127,6 +118,7 @@ export const memorySchema: SchemaPart = {
       erased_at ${int},
       -- The job that made a summary or principle of this version of an artifact.
       summarized_by ${id},
+      ${origin},
       PRIMARY KEY (tenant_id, memory_id, version)
     ) ${table}`,
     'CREATE INDEX memory_current ON memory_versions (tenant_id, kind, memory_id) WHERE superseded_at IS NULL',
@@ -216,6 +208,5 @@ export const memorySchema: SchemaPart = {
       handoff_id ${id} NOT NULL,
       PRIMARY KEY (tenant_id, trajectory_id, agent_id)
     ) ${compact}`,
-    dialect === 'sqlite' ? VERSION_GONE_SQLITE : VERSION_GONE_POSTGRES,
   ],
 };

@@ -20,7 +20,9 @@ export {
   updateCoverage,
 } from './scopes/store.js';
 export { type ClosingScopes, type ScopeUsage, type TriggerSource, triggers } from './scopes/triggers.js';
+export { measureTurn, turnDoc } from './turns/search-doc.js';
 export { scopesOfTurn, type TurnMetadata, toTurn } from './turns/store.js';
+export { measureMemory, memoryDoc } from './versions/search-doc.js';
 export {
   cardsOfMemory,
   currentAt,

@@ -4,6 +4,7 @@ import './register.js';
 export { contextReferences } from './contexts/references.js';
 export type { ExtractedFact, Extraction, ExtractionRequest, Extractor } from './extraction/extractor.js';
 export { modelExtractor } from './extraction/model-extractor.js';
+export { IndexUpkeep } from './folding/index-upkeep.js';
 export { jobChecks } from './jobs/doctor.js';
 export { factsOf, providers, summaryOf } from './jobs/provider-calls.js';
 export { checkProviders, loadProviders, type ProviderOptions, providersOf } from './jobs/providers.js';
@@ -11,11 +12,17 @@ export { JobQueue, jobQueue } from './jobs/queue.js';
 export { releasePins, runJob } from './jobs/service.js';
 export { moveJobs } from './jobs/store.js';
 export { insertManifest } from './manifests/store.js';
-export { checkPolicy, createPolicyIn, deletePolicyIn, levelsOf, updatePolicyIn } from './policies/service.js';
-export { tenantPolicies, toPolicy } from './policies/store.js';
+export {
+  checkPolicy,
+  createPolicyIn,
+  deletePolicyIn,
+  levelsOf,
+  MAX_POLICIES,
+  updatePolicyIn,
+} from './policies/service.js';
+export { lockTenantPolicies, tenantPolicies, toPolicy } from './policies/store.js';
 export { readQuestion } from './ranking/question.js';
 export { indexFinding, searchFindings } from './reindex/doctor.js';
-export { searchChecks } from './reindex/document-count-check.js';
 export { needsReindex, type Reindexing, reindex } from './reindex/service.js';
 export { recallSchema } from './schema.js';
 export { modelSummarizer } from './summaries/model-summarizer.js';

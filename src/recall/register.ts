@@ -1,11 +1,13 @@
 /** Fills the registries of lower modules. */
 import { sql, TENANT } from '../driver/index.js';
-import { contentErasers, expiries } from '../engine/index.js';
+import { contentErasers, endLease, expiries } from '../engine/index.js';
 import { reachedColumn, reachFinders } from '../engine/sql.js';
 import { strongPins } from '../facts/sql.js';
+import { contentMeasures } from '../index/sql.js';
 import { treeDeletions } from '../memory/index.js';
 import { triggers } from '../memory/sql.js';
 import { eraseContexts } from './contexts/erasure.js';
+import { measureDocs } from './folding/contents.js';
 import { workBeforeClosing } from './jobs/closing-jobs.js';
 import { jobDue } from './jobs/service.js';
 import { dropJobs, jobsWithin, pinnedByJob } from './jobs/store.js';
@@ -14,6 +16,11 @@ import { manifestsWithin } from './manifests/store.js';
 import { deletePoliciesOf, policiesWithin, WATCHED } from './policies/store.js';
 
 expiries.fill('job', jobDue);
+
+// The index waits for the next process that writes.
+expiries.fill('index', async ({ tx }, { kind, subject_id }) => endLease(tx, kind, subject_id));
+
+contentMeasures.fill('contents', measureDocs);
 
 contentErasers.fill('contexts', async (call, ending) => ((await eraseContexts(call, ending)) ? {} : undefined));
 

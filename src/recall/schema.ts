@@ -4,6 +4,7 @@ import type { SchemaPart } from '../driver/index.js';
 export const recallSchema: SchemaPart = {
   tables: [
     'summarization_policies',
+    'policy_guards',
     'jobs',
     'fact_keys',
     'artifact_tallies',
@@ -39,6 +40,11 @@ export const recallSchema: SchemaPart = {
     // Read by every turn; empty for a tenant without policies.
     'CREATE INDEX policies_attached ON summarization_policies (tenant_id, attached, trigger_type) WHERE deleted_at IS NULL',
     'CREATE INDEX policies_by_trajectory ON summarization_policies (tenant_id, trajectory_id) WHERE trajectory_id IS NOT NULL AND deleted_at IS NULL',
+
+    // A row to lock while a policy of the whole tenant is added.
+    `CREATE TABLE policy_guards (
+      tenant_id ${id} NOT NULL PRIMARY KEY
+    ) ${compact}`,
 
     // cause: policy, action, subject and crossing; unique. settings: those of the policy when it fired. pins: the holder
     // whose turns are kept until pinned_until, though it has ended. sources and result are ids, never content.

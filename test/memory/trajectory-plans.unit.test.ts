@@ -41,7 +41,7 @@ const explain = async (query: Sql): Promise<never[]> => {
 const tx = { all: explain, send: explain } as unknown as Tx;
 
 beforeAll(async () => {
-  const driver = await openSqlite(database, { journal: packetJournal(() => Date.now()), schema });
+  const driver = await openSqlite(database, { journal: packetJournal(() => Date.now(), 8192), schema });
   await driver.migrate();
   await driver.close();
   file = await SqliteConnection.open(database);

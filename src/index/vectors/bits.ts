@@ -1,6 +1,6 @@
 /** Cache of the sign bits of vectors, for SQLite. Removed vectors stay until there are many; visibility is not cached. */
 import { type Query, sql, type VectorSpace } from '../../driver/index.js';
-import type { Range } from '../postings.js';
+import type { Range } from '../segments/store.js';
 import { bitsFromText, distance } from './encoding.js';
 
 /** Of all tenants: about 5 million documents of 384 dimensions, 1.3 million of 1,536. Beyond that only the newest. */

@@ -8,7 +8,7 @@ export const vectorChecks: readonly Check[] = [
     broken: () =>
       sql`SELECT 'document ' || l.doc_no AS what FROM vector_docs l
           LEFT JOIN search_docs d ON d.tenant_id = l.tenant_id AND d.doc_no = l.doc_no
-          WHERE l.tenant_id = ${TENANT} AND d.terms IS NULL LIMIT ${MAX_EXAMPLES}`,
+          WHERE l.tenant_id = ${TENANT} AND (d.doc_no IS NULL OR d.gone IS NOT NULL) LIMIT ${MAX_EXAMPLES}`,
   },
   {
     name: 'every linked vector exists, and every vector has a document',

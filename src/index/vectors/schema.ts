@@ -1,51 +1,6 @@
 /** Vectors of search documents, for stores with an embedder. */
 import type { SchemaPart } from '../../driver/index.js';
 
-/** No code that erases content can forget its vector: triggers delete it with the terms of its last document. */
-const SQLITE = [
-  // Overwritten before it is deleted: a page merge copies deleted content along.
-  `CREATE TRIGGER vector_doc_gone AFTER UPDATE OF terms ON search_docs
-    WHEN old.terms IS NOT NULL AND new.terms IS NULL BEGIN
-    UPDATE vector_docs SET bits = hex(zeroblob(length(bits) / 2))
-      WHERE tenant_id = new.tenant_id AND doc_no = new.doc_no AND bits IS NOT NULL;
-    DELETE FROM vector_docs WHERE tenant_id = new.tenant_id AND doc_no = new.doc_no;
-  END`,
-  `CREATE TRIGGER vector_unused AFTER DELETE ON vector_docs WHEN old.content_hash IS NOT NULL BEGIN
-    UPDATE vectors SET vector = hex(zeroblob(length(vector) / 2))
-      WHERE tenant_id = old.tenant_id AND model = old.model AND content_hash = old.content_hash
-        AND NOT EXISTS (SELECT 1 FROM vector_docs o
-          WHERE o.tenant_id = old.tenant_id AND o.model = old.model AND o.content_hash = old.content_hash);
-    DELETE FROM vectors
-      WHERE tenant_id = old.tenant_id AND model = old.model AND content_hash = old.content_hash
-        AND NOT EXISTS (SELECT 1 FROM vector_docs o
-          WHERE o.tenant_id = old.tenant_id AND o.model = old.model AND o.content_hash = old.content_hash);
-    UPDATE vector_progress SET removed = removed + 1 WHERE tenant_id = old.tenant_id AND model = old.model;
-  END`,
-];
-
-const POSTGRES = [
-  // Locks the vector before the check for other links: writers of links lock it too, so that the check, a statement of
-  // its own, sees their links.
-  `CREATE FUNCTION vector_doc_gone() RETURNS trigger LANGUAGE plpgsql AS $$
-  DECLARE
-    gone record;
-  BEGIN
-    FOR gone IN DELETE FROM vector_docs WHERE tenant_id = NEW.tenant_id AND doc_no = NEW.doc_no
-      RETURNING model, content_hash LOOP
-      IF gone.content_hash IS NOT NULL THEN
-        PERFORM 1 FROM vectors WHERE tenant_id = NEW.tenant_id AND model = gone.model
-          AND content_hash = gone.content_hash FOR UPDATE;
-        DELETE FROM vectors WHERE tenant_id = NEW.tenant_id AND model = gone.model AND content_hash = gone.content_hash
-          AND NOT EXISTS (SELECT 1 FROM vector_docs o WHERE o.tenant_id = NEW.tenant_id AND o.model = gone.model
-            AND o.content_hash = gone.content_hash);
-      END IF;
-    END LOOP;
-    RETURN NULL;
-  END $$`,
-  `CREATE TRIGGER vector_doc_gone AFTER UPDATE OF terms ON search_docs FOR EACH ROW
-    WHEN (OLD.terms IS NOT NULL AND NEW.terms IS NULL) EXECUTE FUNCTION vector_doc_gone()`,
-];
-
 export const vectorSchema: SchemaPart = {
   tables: ['vectors', 'vector_docs', 'vector_progress'],
   statements: ({ dialect, id, int, table, compact }) => [
@@ -93,6 +48,5 @@ export const vectorSchema: SchemaPart = {
       removed ${int} NOT NULL,
       PRIMARY KEY (tenant_id, model)
     ) ${compact}`,
-    ...(dialect === 'sqlite' ? SQLITE : POSTGRES),
   ],
 };

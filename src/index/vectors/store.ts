@@ -1,10 +1,10 @@
 /** vectors, vector_docs and vector_progress: documents with and without vectors, and the lease of their maker. */
 import { byDialect, insertRows, type Query, type Sql, sql, type Table, TENANT, type Tx } from '../../driver/index.js';
 import type { NewDoc } from '../documents.js';
-import type { Measured } from '../searchable.js';
+import type { Described } from '../searchable.js';
 
 /** A document without a vector of a model. */
-export interface UnembeddedDoc extends Pick<NewDoc, 'entity_type' | 'content_id' | 'name'>, Pick<Measured, 'speaker'> {
+export interface UnembeddedDoc extends Pick<NewDoc, 'entity_type' | 'content_id' | 'name'>, Pick<Described, 'speaker'> {
   readonly doc_no: number;
   /** Failed attempts. */
   readonly attempts: number;
@@ -22,7 +22,7 @@ export const unembeddedDocs = (
 ): Promise<UnembeddedDoc[]> =>
   query.all(
     sql`SELECT ${COLUMNS}, 0 AS attempts FROM search_docs d
-        WHERE d.tenant_id = ${TENANT} AND d.doc_no > ${after} AND d.doc_no <= ${to} AND d.terms IS NOT NULL
+        WHERE d.tenant_id = ${TENANT} AND d.doc_no > ${after} AND d.doc_no <= ${to} AND d.gone IS NULL
           AND NOT EXISTS (SELECT 1 FROM vector_docs v
             WHERE v.tenant_id = ${TENANT} AND v.doc_no = d.doc_no AND v.model = ${model})
         ORDER BY d.doc_no LIMIT ${limit}`,
@@ -33,7 +33,7 @@ export const docsToRetry = (query: Query, model: string, now: number, limit: num
   query.all(
     sql`SELECT ${COLUMNS}, v.attempts FROM vector_docs v CROSS JOIN search_docs d
         WHERE v.tenant_id = ${TENANT} AND v.model = ${model} AND v.retry_at IS NOT NULL AND v.retry_at <= ${now}
-          AND d.tenant_id = ${TENANT} AND d.doc_no = v.doc_no AND d.terms IS NOT NULL
+          AND d.tenant_id = ${TENANT} AND d.doc_no = v.doc_no AND d.gone IS NULL
         ORDER BY v.retry_at LIMIT ${limit}`,
   );
 
@@ -94,7 +94,7 @@ export async function storeOutcomes(tx: Tx, model: string, outcomes: readonly Ou
   // Locked, so that an erasure waits and then finds the vector; SKIP LOCKED, so that no deadlock can arise.
   const rows = await tx.all<{ doc_no: number }>(
     sql`SELECT d.doc_no FROM search_docs d
-        WHERE d.tenant_id = ${TENANT} AND d.doc_no = ANY(${doc_nos}) AND d.terms IS NOT NULL
+        WHERE d.tenant_id = ${TENANT} AND d.doc_no = ANY(${doc_nos}) AND d.gone IS NULL
           AND NOT EXISTS (SELECT 1 FROM vector_docs v WHERE v.tenant_id = ${TENANT} AND v.doc_no = d.doc_no
             AND v.model = ${model} AND v.content_hash IS NOT NULL)
         ${byDialect({ sqlite: sql``, postgres: sql`FOR UPDATE OF d SKIP LOCKED` })}`,
@@ -175,6 +175,6 @@ export const releaseVectorMaking = (tx: Tx, model: string, holder: string): Prom
 /** The number of searchable documents that were not tried yet. */
 export const countUnembedded = (model: string): Sql =>
   sql`SELECT COUNT(*) AS lacking FROM search_docs d
-      WHERE d.tenant_id = ${TENANT} AND d.terms IS NOT NULL
+      WHERE d.tenant_id = ${TENANT} AND d.gone IS NULL
         AND NOT EXISTS (SELECT 1 FROM vector_docs v
           WHERE v.tenant_id = ${TENANT} AND v.doc_no = d.doc_no AND v.model = ${model})`;

@@ -1,5 +1,5 @@
 /** The search document of a turn, for writes and for reindexing. */
-import { type Doc, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
+import { type Described, type Doc, type Measured, measure } from '../../index/sql.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 
 interface IndexedTurn {
@@ -9,16 +9,18 @@ interface IndexedTurn {
   readonly scope: { readonly trajectory_id: string; readonly scope_id: string };
 }
 
-export const turnDoc = ({ turn_id, sequence, role, scope }: IndexedTurn, measured: Measured): Doc => ({
-  ...PLAIN_DOC,
+export const turnDoc = ({ turn_id, sequence, role, scope }: IndexedTurn, described: Described): Doc => ({
   entity_type: 'turn',
   entity_id: turn_id,
+  type: null,
+  name: null,
   trajectory_id: scope.trajectory_id,
   scope_id: scope.scope_id,
   position: sequence,
   role,
+  abstraction_level: 'L0',
   category: 'ephemeral',
-  measured,
+  described,
 });
 
 /** Measures the content of a turn, its tool calls and their results. */

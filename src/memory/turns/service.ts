@@ -9,7 +9,6 @@ import {
   equalsAnswer,
   event,
   type ItemResult,
-  indexKey,
   replayItem,
   resultsOf,
   totalBytes,
@@ -27,9 +26,9 @@ import {
   type NewCard,
 } from '../../facts/sql.js';
 import { checkUses } from '../../identity/index.js';
-import type { Measured } from '../../index/sql.js';
+import { type Described, describe } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { afterYield, CairnError, notFound, present, settleInChunks } from '../../kernel/index.js';
+import { CairnError, notFound, present, settleInChunks } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { countTokens } from '../../text/index.js';
 import { idReused, idTaken } from '../entities/errors.js';
@@ -40,7 +39,7 @@ import { formerOwnerRefusal } from '../trajectories/former-owners.js';
 import { linkAwaited } from './awaited-turns.js';
 import { turns as operations } from './contract.js';
 import { type AddedTurn, type Turn, type TurnInput, turnInput } from './model.js';
-import { measureTurn, turnDoc } from './search-doc.js';
+import { turnDoc } from './search-doc.js';
 import {
   describeTurn,
   lockForTurn,
@@ -56,15 +55,14 @@ import {
 interface PreparedTurn {
   readonly input: TurnInput;
   readonly card: Omit<NewCard, 'card_id' | 'created_at' | 'doc'>;
-  readonly measured: Measured;
+  readonly described: Described;
   /** As stored, for the answer. */
   readonly content: TurnContent;
   readonly token_count: number;
   readonly bytes: number;
 }
 
-/** Yields between the turns of a batch only: a single turn must not be overtaken by a later one. */
-async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promise<PreparedTurn> {
+async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
   const { content = '' } = input;
   const text = canonical(content);
   const tool_calls = input.tool_calls == null ? null : canonical(input.tool_calls);
@@ -83,7 +81,6 @@ async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promi
     type: 'turn',
   };
   const metadata = canonical(stored as unknown as Json);
-  const measure = () => measureTurn(indexKey(call.meta, call.tenant), input);
   const isPlain = input.tool_results == null && input.metadata === undefined;
   return {
     input,
@@ -94,7 +91,7 @@ async function prepare(call: Call, input: TurnInput, isOneOfMany = false): Promi
     },
     token_count,
     bytes: checkSize(call, [text, tool_calls ?? '', metadata]),
-    measured: isOneOfMany ? await afterYield(measure) : measure(),
+    described: describe(input.metadata),
     card: {
       content: text,
       tool_calls,
@@ -172,7 +169,7 @@ function accept({ call, now }: Work, locked: LockedScope | undefined, turn: Prep
     );
   }
   const card_id = input.turn_id ?? newId();
-  const doc = turnDoc({ turn_id: card_id, sequence, role: turn.content.stored.role, scope }, turn.measured);
+  const doc = turnDoc({ turn_id: card_id, sequence, role: turn.content.stored.role, scope }, turn.described);
   // The spread comes last: members that are added behind one are slow to define.
   const card: NewCard = { card_id, created_at: now, doc, ...turn.card };
   accepted.push({ card, sequence, token_count });
@@ -281,7 +278,7 @@ const addedAgain = async (call: Call, query: Query, { turn_id, budget }: KeptTur
 export async function batch(call: Call, input: In<'turns.batch'>): Promise<Out<'turns.batch'>> {
   const prepareItem = async ({ create }: In<'turns.batch'>['items'][number]) => {
     await checkUses(call, operations.add.touches, create);
-    return prepare(call, create, true);
+    return prepare(call, create);
   };
   const turns = await settleInChunks(input.items, prepareItem);
   const prepared = turns.filter((one) => one.status === 'fulfilled').map(({ value }) => value);

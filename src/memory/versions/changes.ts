@@ -63,7 +63,7 @@ export async function prepareNew<M extends Memory>(
   const memory_id = (input as { readonly [id: string]: unknown })[noun.id] as string | undefined;
   const agent_id = checkNamedAgent(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null;
   check?.();
-  const { bytes, ...prepared } = await prepareContent(call, input.content, columns.name, metadata);
+  const { bytes, ...prepared } = await prepareContent(call, input.content, metadata);
   if (ttl !== undefined) checkLifetime(input.lifetime, ttl);
   const memory: NewMemory = {
     memory_id,

@@ -14,7 +14,7 @@ import type { EntityRef } from '../entities/store.js';
 import { triggers } from '../scopes/triggers.js';
 import { type LifetimeBounds, ttlOf } from './lifetimes.js';
 import { derivedEdges, edgeBetween, linksTo, memoryLinks } from './links.js';
-import { measureTerms, memoryDoc, type SearchTerms, termsFor } from './search-doc.js';
+import { memoryDoc } from './search-doc.js';
 import { insertLearnedIn } from './sources.js';
 import {
   changeLifetime,
@@ -49,8 +49,6 @@ export interface PreparedContent {
   readonly content: string;
   readonly content_hash: string;
   readonly token_count: number;
-  /** Measured with the name and metadata that were given. */
-  readonly search_terms: SearchTerms;
 }
 
 /** Where a new entity belongs; checked and locked. */
@@ -67,7 +65,6 @@ export interface Placement {
 export async function prepareContent(
   call: Call,
   value: Json,
-  name: string | null,
   metadata: JsonObject = {},
 ): Promise<PreparedContent & { bytes: number }> {
   const content = canonical(value);
@@ -80,9 +77,7 @@ export async function prepareContent(
     });
   }
   const token_count = await countTokens(typeof value === 'string' ? value : content);
-  const content_hash = sha256(content);
-  const search_terms = await measureTerms(call, { content, content_hash, name, metadata });
-  return { content, content_hash, token_count, search_terms, bytes };
+  return { content, content_hash: sha256(content), token_count, bytes };
 }
 
 interface VersionWrite {
@@ -91,7 +86,6 @@ interface VersionWrite {
   readonly thread_id: string | null;
   /** The trajectories in which a note was learned. */
   readonly learned_in: readonly string[];
-  readonly search_terms: SearchTerms | undefined;
   /** The settings that its lifetime rests on. */
   readonly assumes?: AssumedRevision | undefined;
 }
@@ -99,7 +93,7 @@ interface VersionWrite {
 /** Writes a version, its card and its event; the answer gets its times at the commit. */
 async function writeVersion(
   work: Work,
-  { row, edges, thread_id, learned_in, search_terms, assumes }: VersionWrite,
+  { row, edges, thread_id, learned_in, assumes }: VersionWrite,
   answer: Memory,
 ): Promise<void> {
   const { kind } = row;
@@ -120,7 +114,7 @@ async function writeVersion(
       expires_at: row.expires_at,
       created_at: now,
       held_by: row.held_by,
-      doc: memoryDoc(row, learned_in, termsFor(call, row, search_terms)),
+      doc: memoryDoc(row, learned_in),
     },
   ]);
   await insertVersion(tx, row);
@@ -173,7 +167,6 @@ export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, 
   }
   const memory_id = memory.memory_id ?? newId();
   const { agent_id } = memory;
-  const { search_terms, ...prepared } = memory.prepared;
   const place = await memory.place(work, memory_id);
   const { ttl, assumes } = await ttlOf(work, noun.kind, memory.fields, place.bounds);
   const lifetime = lifetimeOf(ttl, now, memory.expires_at);
@@ -186,7 +179,7 @@ export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, 
     trajectory_id: place.trajectory_id,
     scope_id: place.scope_id,
     ...columnsOf({ ...memory.fields, ttl }),
-    ...prepared,
+    ...memory.prepared,
     ...lifetime,
     held_by: place.bounds.holder(lifetime.lifetime),
     sent_hash: memory.sent_hash,
@@ -199,7 +192,7 @@ export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, 
   const answer = noun.render(call, row, links);
   const learned_in = links.source_trajectory_ids;
   const { trajectory_id, thread_id } = place;
-  await writeVersion(work, { row, edges, thread_id, learned_in, search_terms, assumes }, answer);
+  await writeVersion(work, { row, edges, thread_id, learned_in, assumes }, answer);
   if (trajectory_id !== null) await triggers.get('policies').onArtifact(work, { ...row, trajectory_id });
   return answer;
 }
@@ -260,8 +253,7 @@ export interface Patch {
   readonly version: number | undefined;
   readonly next: (current: Fields) => Fields;
   readonly ttl: Ttl | undefined;
-  readonly prepared: Omit<PreparedContent, 'search_terms'> | undefined;
-  readonly search_terms?: SearchTerms | undefined;
+  readonly prepared: PreparedContent | undefined;
 }
 
 /** The input of an update, by the names of the columns. */
@@ -278,11 +270,7 @@ export async function preparePatch(
   patch: PatchInput,
 ): Promise<Patch & { bytes: number }> {
   const { content, confidence, version, ttl } = patch;
-  // Read ahead of the transaction, which measures again if the state has changed since.
-  const current = await findMemory(call.driver.at(call.tenant), memory_id);
-  const name = patch.name ?? current?.name ?? null;
-  const metadata = patch.metadata ?? (current?.metadata ? (JSON.parse(current.metadata) as JsonObject) : {});
-  const prepared = content === undefined ? undefined : await prepareContent(call, content, name, metadata);
+  const prepared = content === undefined ? undefined : await prepareContent(call, content, patch.metadata);
   const next = (current: Fields): Fields => ({
     type: patch.type ?? current.type,
     name: patch.name ?? current.name,
@@ -291,10 +279,7 @@ export async function preparePatch(
     metadata: patch.metadata ?? current.metadata,
     ttl: ttl ?? current.ttl,
   });
-  const search_terms =
-    prepared?.search_terms ??
-    (current?.content ? await measureTerms(call, { ...current, content: current.content, name, metadata }) : undefined);
-  return { memory_id, version, next, ttl, prepared, search_terms, bytes: prepared?.bytes ?? 0 };
+  return { memory_id, version, next, ttl, prepared, bytes: prepared?.bytes ?? 0 };
 }
 
 export async function updateMemory<M extends Memory>(work: Work, noun: Noun<M>, patch: Patch): Promise<M> {
@@ -343,8 +328,7 @@ export async function updateMemory<M extends Memory>(work: Work, noun: Noun<M>, 
   const [card, old] = [row, current].map((one) => ({ entity_type: 'Card', entity_id: one.card_id }) as const);
   const edges = [edgeBetween('Supersedes', card!, old!, current.agent_id)];
   const learned_in = links.source_trajectory_ids;
-  const { search_terms } = patch;
-  await writeVersion(work, { row, edges, thread_id: row.trajectory_id, learned_in, search_terms }, answer);
+  await writeVersion(work, { row, edges, thread_id: row.trajectory_id, learned_in }, answer);
   return answer;
 }
 

@@ -13,7 +13,7 @@ import {
 import type { LifetimeClass } from '../../engine/contract.js';
 import { PENDING, VERSION_ENDED } from '../../engine/sql.js';
 import { eraseCards } from '../../facts/sql.js';
-import { forgetDoc } from '../../index/sql.js';
+import { changeDocLifetime, hideDocs } from '../../index/sql.js';
 import { BESIDE_VERSIONS, versionsAmong } from '../lookups.js';
 import { selectIds } from '../rows.js';
 
@@ -84,7 +84,7 @@ export async function endVersion(
   tx: Tx,
   { memory_id, version, card_id }: Pick<VersionRow, 'memory_id' | 'version' | 'card_id'>,
 ): Promise<void> {
-  await forgetDoc(tx, card_id);
+  hideDocs(tx, 'card', [card_id]);
   await tx.send(
     sql`UPDATE memory_versions SET superseded_at = ${PENDING}
         WHERE tenant_id = ${TENANT} AND memory_id = ${memory_id} AND version = ${version}`,
@@ -201,18 +201,23 @@ export async function changeLifetime(
         WHERE tenant_id = ${TENANT} AND memory_id = ${memory_id}`,
   );
   // A sweep may have marked a card as kept: the new lifetime must be checked again.
+  const card_ids = await cardsOfMemory(tx, memory_id);
   await tx.send(
     sql`UPDATE cards SET expires_at = ${expires_at}, held_by = ${held_by}, kept_at = NULL
-        WHERE tenant_id = ${TENANT} AND card_id IN (${cardsOf(memory_id)})`,
+        WHERE tenant_id = ${TENANT} AND card_id = ANY(${card_ids})`,
   );
+  changeDocLifetime(tx, card_ids, { expires_at, held_by });
 }
 
 /** Deletes the cards of a deleted entity. */
-export const deleteCardsOf = (tx: Tx, memory_id: string, moment: number): Promise<void> =>
-  tx.send(
+export async function deleteCardsOf(tx: Tx, memory_id: string, moment: number): Promise<void> {
+  const card_ids = await cardsOfMemory(tx, memory_id);
+  hideDocs(tx, 'card', card_ids);
+  await tx.send(
     sql`UPDATE cards SET deleted_at = ${moment}
-        WHERE tenant_id = ${TENANT} AND card_id IN (${cardsOf(memory_id)}) AND deleted_at IS NULL`,
+        WHERE tenant_id = ${TENANT} AND card_id = ANY(${card_ids}) AND deleted_at IS NULL`,
   );
+}
 
 /** Ids of artifacts and notes that exist now, or existed at a moment and were not erased since. */
 export async function existingMemories(
@@ -232,12 +237,12 @@ export async function existingMemories(
   return new Set(found);
 }
 
-type VersionKey = Pick<NewVersion, 'memory_id' | 'version'>;
+type VersionKey = Pick<NewVersion, 'memory_id' | 'version' | 'card_id'>;
 
 /** Expired versions that are not erased, in the order of their expiry. */
 export const expiredVersions = (query: Query, now: number, limit: number): Promise<VersionKey[]> =>
   query.all<VersionKey>(
-    sql`SELECT memory_id, version FROM memory_versions
+    sql`SELECT memory_id, version, card_id FROM memory_versions
         WHERE tenant_id = ${TENANT} AND expires_at IS NOT NULL AND erased_at IS NULL AND expires_at <= ${now}
         ORDER BY expires_at LIMIT ${limit}`,
   );
@@ -247,19 +252,22 @@ export const eraseExpired = (tx: Tx, versions: readonly VersionKey[], now: numbe
   eraseVersions(tx, versions, now, sql` AND expires_at <= ${now}`);
 
 async function eraseVersions(tx: Tx, versions: readonly VersionKey[], now: number, still: Sql): Promise<number> {
-  let erased = 0;
-  for (const { memory_id, version } of versions) {
-    erased += await tx.run(
+  const gone: string[] = [];
+  for (const { memory_id, version, card_id } of versions) {
+    const erased = await tx.run(
       sql`UPDATE memory_versions SET name = NULL, metadata = NULL, provenance = NULL, sent_hash = NULL, erased_at = ${now}
           WHERE tenant_id = ${TENANT} AND memory_id = ${memory_id} AND version = ${version} AND erased_at IS NULL${still}`,
     );
+    if (erased > 0) gone.push(card_id);
   }
-  return erased;
+  // A sealed box can keep the card of an erased version.
+  hideDocs(tx, 'card', gone);
+  return gone.length;
 }
 
 /** Erases versions of an ended holder and those of their cards that nothing pins. Fewer than `limit`: the last ones. */
 export async function eraseMemories(tx: Tx, holder: string, limit: number, key: string, now: number): Promise<number> {
-  const held = await tx.all<VersionKey & { card_id: string }>(
+  const held = await tx.all<VersionKey>(
     sql`SELECT memory_id, version, card_id FROM memory_versions
         WHERE tenant_id = ${TENANT} AND held_by = ${holder} AND erased_at IS NULL
         ORDER BY memory_id, version LIMIT ${limit}`,

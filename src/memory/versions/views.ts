@@ -5,7 +5,7 @@ import type { In, LifetimeClass, Ttl } from '../../engine/contract.js';
 import {
   type Call,
   listPage,
-  type NewPacket,
+  type OwnEvent,
   type Page,
   type PageInput,
   resolveAsOf,
@@ -67,7 +67,7 @@ export interface Noun<M extends Memory> {
 }
 
 /** A packet that also passes the recorded time to other changes of the same commit. */
-export interface SettlingPacket extends NewPacket {
+export interface SettlingPacket extends OwnEvent {
   readonly when_settled: ((recorded_at: number) => void)[];
 }
 

@@ -91,7 +91,7 @@ const idOf = (memory: Memory): string => ('note_id' in memory ? memory.note_id :
 const nameOf = ({ title }: ExtractedFact): string => startOf(title, MAX_NAME);
 
 async function draftOf(call: Call, reader: Call, fact: ExtractedFact, byId: ReadonlyMap<string, Turn>): Promise<Draft> {
-  const { bytes: _, ...prepared } = await prepareContent(call, fact.content, nameOf(fact));
+  const { bytes: _, ...prepared } = await prepareContent(call, fact.content);
   const turns = fact.source_ids.map((id) => byId.get(id)!);
   return {
     fact,

@@ -32,6 +32,7 @@ import {
   insertPolicy,
   listPolicies,
   lockPolicy,
+  lockTenantPolicies,
   type PolicyRow,
   policiesAt,
   toPolicy,
@@ -128,7 +129,7 @@ async function placeOf(
 }
 
 /** Every write checks all policies that apply to it, so their number is bounded. */
-const MAX_POLICIES = 20;
+export const MAX_POLICIES = 20;
 
 /** The existing policy with this id, if the same agent created it by the same request. */
 function samePolicy(
@@ -167,6 +168,7 @@ export async function createPolicyIn(work: Work, input: PolicyInput): Promise<Su
   const existing = input.policy_id && (await findPolicy(tx, input.policy_id));
   if (existing) return samePolicy(existing, input, blank);
   const place = await placeOf(work, input);
+  if (place.attached === attachedTo.tenant) await lockTenantPolicies(tx);
   if ((await policiesAt(tx, place.attached)) >= MAX_POLICIES)
     throw invalid(`a tenant, trajectory or scope has at most ${MAX_POLICIES} policies: change or delete one`);
   const row = changed({ ...blank, ...place, created_at: now, updated_at: now }, input, now);

@@ -149,6 +149,13 @@ export const countPolicies = (filter: PolicyFilter): Sql =>
   sql`SELECT COUNT(*) AS total FROM summarization_policies p WHERE ${where(filter)}`;
 
 /** The policies of the whole tenant, of which there are few. */
+/** Policies of a tenant are added and planned one transaction after another: their number is limited. */
+export const lockTenantPolicies = (tx: Tx): Promise<void> =>
+  tx.send(
+    sql`INSERT INTO policy_guards (tenant_id) VALUES (${TENANT})
+        ON CONFLICT (tenant_id) DO UPDATE SET tenant_id = excluded.tenant_id`,
+  );
+
 export const tenantPolicies = (query: Query): Promise<PolicyRow[]> =>
   query.all(
     sql`SELECT ${COLUMNS} FROM summarization_policies p

@@ -1,11 +1,12 @@
-/** The doctor's checks of the search: compares all content with search_docs, and search_docs with the index. */
+/** The doctor's checks of the search: compares all content with search_docs and the index. */
 import { parseThoughtContentId } from '../../checkpoints/sql.js';
 import type { Driver } from '../../driver/index.js';
 import { type Finding, MAX_EXAMPLES } from '../../engine/index.js';
 import { type Drift, type DriftPage, type DriftRequest, STAGES } from './drift.js';
-import { wrongEntries } from './index-drift.js';
+import type { SegmentCheck, SegmentCheckRequest } from './segment-check.js';
 
 const DRIFT = new URL('./drift.js', import.meta.url);
+const SEGMENT_CHECK = new URL('./segment-check.js', import.meta.url);
 const PAGE = 200;
 
 const checks: Readonly<Record<Drift['kind'], string>> = {
@@ -48,11 +49,15 @@ function nameOf({ entity_type, content_id }: { entity_type: string; content_id: 
   return `thought ${id} of checkpoint ${checkpoint_id}`;
 }
 
-/** On SQLite all tenants share the index. */
+/** Compares every segment of the index with the contents. */
 export async function indexFinding(driver: Driver, tenant: string): Promise<Finding> {
-  const problems = (await wrongEntries(driver, tenant, MAX_EXAMPLES)).map(
-    ({ doc_no, terms, entries }) => `document ${doc_no} has ${terms} terms, but ${entries} in the index`,
-  );
-  const whose = driver.dialect === 'postgres' ? `${tenant}: ` : '';
-  return { check: `${whose}the index has the terms of all search documents`, ok: problems.length === 0, problems };
+  const problems: string[] = [];
+  for (let after = 0; problems.length < MAX_EXAMPLES; ) {
+    const request: SegmentCheckRequest = { after, max_problems: MAX_EXAMPLES - problems.length };
+    const found: SegmentCheck | undefined = await driver.away(tenant, SEGMENT_CHECK, request);
+    if (!found) break;
+    problems.push(...found.problems);
+    after = found.row.last_doc;
+  }
+  return { check: `${tenant}: the index has the terms of its documents`, ok: problems.length === 0, problems };
 }

@@ -1,6 +1,6 @@
 /** Compares search_docs with the content, one page per call, off the event loop: for the doctor and for reindexing. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
-import { columnsOf, DOC_COLUMNS, type DocColumns, type NewDoc } from '../../index/sql.js';
+import { columnsOf, DOC_COLUMNS, DOCS_BY_CONTENT, type DocColumns, type NewDoc } from '../../index/sql.js';
 import { contentKey, sourceOf } from '../search/contents.js';
 import { contentsAfter, type PageRequest, SOURCES, type Source } from './expected-docs.js';
 import { presentAmong } from './present-contents.js';
@@ -30,7 +30,7 @@ export interface DriftPage {
   readonly next: string | null;
 }
 
-type StoredDoc = DocKey & Omit<DocColumns, keyof DocKey>;
+type StoredDoc = DocKey & Omit<DocColumns, keyof DocKey> & { readonly gone: number | null };
 
 export async function run(query: Query, input: unknown): Promise<DriftPage> {
   const { stage, ...page } = input as DriftRequest;
@@ -44,16 +44,16 @@ async function driftAmong(query: Query, source: Source, page: PageRequest): Prom
     ids.length === 0
       ? []
       : await query.all<StoredDoc>(
-          sql`SELECT d.doc_no, ${DOC_COLUMNS} FROM search_docs d
+          sql`SELECT d.doc_no, d.gone, ${DOC_COLUMNS} FROM ${DOCS_BY_CONTENT}
               WHERE d.tenant_id = ${TENANT} AND d.content_id = ANY(${ids}) ORDER BY d.doc_no`,
         );
   const drifts = contents.flatMap(({ content_id, doc }): Drift[] => {
     const [first, ...others] = rows.filter(
-      (row) => row.content_id === content_id && `${sourceOf(row.entity_type)}s` === source,
+      (row) => row.gone === null && row.content_id === content_id && `${sourceOf(row.entity_type)}s` === source,
     );
-    const found = others.filter(({ terms }) => terms !== null).map((row) => asDrift('double', row));
-    if (!doc) return first && first.terms !== null ? [asDrift('gone', first), ...found] : found;
-    if (!first || first.terms === null) return [{ kind: 'missing', doc, columns: [] }, ...found];
+    const found = others.map((row) => asDrift('double', row));
+    if (!doc) return first ? [asDrift('gone', first), ...found] : found;
+    if (!first) return [{ kind: 'missing', doc, columns: [] }, ...found];
     const columns = differing(first, doc);
     return columns.length === 0 ? found : [{ kind: 'different', doc, columns }, ...found];
   });
@@ -67,9 +67,6 @@ const asDrift = (kind: 'gone' | 'double', { doc_no, entity_type, content_id }: D
   content_id,
 });
 
-/** The order of terms does not matter. */
-const sortedTerms = (terms: string): string => (terms.match(/.{8}/gs) ?? []).sort().join('');
-
 /** The trajectory of a note is fixed when it is written; its edges may change afterwards. */
 const mayDiffer = ({ entity_type }: NewDoc, name: keyof DocColumns): boolean =>
   entity_type === 'note' && name === 'trajectory_id';
@@ -78,8 +75,7 @@ function differing(row: StoredDoc, doc: NewDoc): string[] {
   const wanted = columnsOf(doc);
   return (Object.keys(wanted) as (keyof DocColumns)[]).filter((name) => {
     const [is, should] = [row[name as keyof StoredDoc], wanted[name]];
-    if (is === should || mayDiffer(doc, name)) return false;
-    return name !== 'terms' || sortedTerms(String(is)) !== sortedTerms(String(should));
+    return is !== should && !mayDiffer(doc, name);
   });
 }
 
@@ -87,13 +83,12 @@ function differing(row: StoredDoc, doc: NewDoc): string[] {
 async function rowsAfter(query: Query, { after, limit }: PageRequest): Promise<DriftPage> {
   const at = after.indexOf(' ');
   const [doc_no, content_id] = [Number(after.slice(0, Math.max(at, 0))), after.slice(at + 1)];
-  const rows = await query.all<DocKey & Pick<StoredDoc, 'terms'>>(
-    sql`SELECT d.doc_no, d.entity_type, d.content_id, CASE WHEN d.terms IS NULL THEN NULL ELSE '' END AS terms
-        FROM search_docs d
+  const rows = await query.all<DocKey & Pick<StoredDoc, 'gone'>>(
+    sql`SELECT d.doc_no, d.entity_type, d.content_id, d.gone FROM search_docs d
         WHERE d.tenant_id = ${TENANT} AND (d.content_id, d.doc_no) > (${content_id}, ${doc_no})
         ORDER BY d.content_id, d.doc_no LIMIT ${limit}`,
   );
-  const found = rows.filter(({ terms }) => terms !== null);
+  const found = rows.filter(({ gone }) => gone === null);
   const present = await presentAmong(query, found);
   const gone = found.filter((row) => !present.has(contentKey(row)));
   return {

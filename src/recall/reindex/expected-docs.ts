@@ -1,21 +1,13 @@
 /** The search documents that stored content should have, by page; off the event loop, or with cooperative yields. */
-import {
-  measureThought,
-  parseThoughtContentId,
-  type ThoughtExecution,
-  thoughtContentId,
-  thoughtDoc,
-} from '../../checkpoints/sql.js';
+import { parseThoughtContentId, type ThoughtExecution, thoughtContentId, thoughtDoc } from '../../checkpoints/sql.js';
 import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
-import { indexKey, readMeta } from '../../engine/index.js';
 import { type PacketInput, RESERVED_PREFIX } from '../../facts/contract.js';
-import { cardDoc, isSearched, measureCard, measurePacket, packetDoc } from '../../facts/index.js';
-import type { CardRow } from '../../facts/sql.js';
-import { type Doc, type NewDoc, newDoc } from '../../index/sql.js';
-import type { Json, JsonObject } from '../../kernel/contract.js';
+import { type CardRow, cardDoc, isSearched, packetDoc } from '../../facts/sql.js';
+import { type Doc, describe, type NewDoc, newDoc } from '../../index/sql.js';
+import type { JsonObject } from '../../kernel/contract.js';
 import { cooperativeYield } from '../../kernel/index.js';
-import { measureMemory, measureTurn, memoryDoc, memoryLinks, turnDoc } from '../../memory/index.js';
-import type { NewVersion, TurnMetadata } from '../../memory/sql.js';
+import { memoryLinks } from '../../memory/index.js';
+import { memoryDoc, type NewVersion, type TurnMetadata, turnDoc } from '../../memory/sql.js';
 
 export const SOURCES = ['cards', 'packets', 'thoughts'] as const;
 export type Source = (typeof SOURCES)[number];
@@ -38,7 +30,7 @@ interface ContentPage {
   readonly next: string | null;
 }
 
-type Pager = (query: Query, page: PageRequest, index_key: string) => Promise<ContentPage>;
+type Pager = (query: Query, page: PageRequest) => Promise<ContentPage>;
 
 type StoredCard = Pick<
   CardRow,
@@ -60,9 +52,7 @@ const HOLDS_VERSIONS = /^(?:scope|session|trajectory|note):/;
 const isTurn = ({ held_by }: StoredCard, metadata: JsonObject): boolean =>
   held_by?.startsWith(SCOPE) === true && metadata.type === 'turn';
 
-const parsed = (text: string | null): Json | undefined => (text === null ? undefined : (JSON.parse(text) as Json));
-
-const cards: Pager = async (query, { after, limit, now }, index_key) => {
+const cards: Pager = async (query, { after, limit, now }) => {
   const rows = await query.all<StoredCard>(
     sql`SELECT c.card_id, c.content, c.tool_calls, c.metadata, c.author_id, c.created_at, c.expires_at, c.held_by,
           c.deleted_at
@@ -88,10 +78,10 @@ const cards: Pager = async (query, { after, limit, now }, index_key) => {
     const position = positions.get(card.card_id);
     const version = versions.get(card.card_id);
     const doc: Doc | undefined = position
-      ? turnOf(index_key, card, metadata as unknown as TurnMetadata, position)
+      ? turnOf(card, metadata as unknown as TurnMetadata, position)
       : HOLDS_VERSIONS.test(card.held_by ?? '')
-        ? version && versionOf(index_key, card, version, learnedIn(version))
-        : cardOf(index_key, card, metadata);
+        ? version && memoryDoc(version, learnedIn(version))
+        : cardOf(card, metadata);
     const { card_id, author_id, created_at, expires_at, held_by } = card;
     const [made] = newDoc(doc, { content_id: card_id, agent_id: author_id, created_at, expires_at, held_by });
     contents.push({ content_id: card_id, doc: made });
@@ -143,27 +133,15 @@ async function versionsOf(
   return new Map(rows.map((row) => [row.card_id, row]));
 }
 
-const turnOf = (index_key: string, card: StoredCard, kept: TurnMetadata, position: TurnPosition): Doc =>
+const turnOf = (card: StoredCard, kept: TurnMetadata, position: TurnPosition): Doc =>
   turnDoc(
     { turn_id: card.card_id, sequence: Number(position.sequence), role: kept.role, scope: position },
-    measureTurn(index_key, {
-      content: parsed(card.content),
-      tool_calls: parsed(card.tool_calls),
-      tool_results: kept.tool_results,
-      metadata: kept.metadata,
-    }),
+    describe(kept.metadata),
   );
 
-function versionOf(index_key: string, card: StoredCard, version: NewVersion, learned_in: readonly string[]): Doc {
-  const metadata = JSON.parse(version.metadata!) as JsonObject;
-  const measured = measureMemory(index_key, { content: card.content!, name: version.name, metadata });
-  return memoryDoc(version, learned_in, measured);
-}
-
-function cardOf(index_key: string, card: StoredCard, metadata: JsonObject): Doc | undefined {
+function cardOf(card: StoredCard, metadata: JsonObject): Doc | undefined {
   if (!isSearched(metadata.type)) return undefined;
-  const measured = measureCard(index_key, parsed(card.content)!, parsed(card.tool_calls), metadata);
-  return cardDoc(card.card_id, metadata, card.expires_at !== null || card.held_by !== null, measured);
+  return cardDoc(card.card_id, metadata, card.expires_at !== null || card.held_by !== null);
 }
 
 interface StoredPacket {
@@ -177,7 +155,7 @@ interface StoredPacket {
   readonly envelope: string | null;
 }
 
-const packets: Pager = async (query, { after, limit }, index_key) => {
+const packets: Pager = async (query, { after, limit }) => {
   const rows = await query.all<StoredPacket>(
     sql`SELECT p.seq, p.packet_id, p.packet_type, p.timestamp, p.thread_id, p.agent, p.expires_at,
           CASE WHEN SUBSTR(p.packet_type, 1, ${RESERVED_PREFIX.length}) = ${RESERVED_PREFIX} THEN NULL
@@ -191,7 +169,7 @@ const packets: Pager = async (query, { after, limit }, index_key) => {
     await maybeYield();
     const packet = JSON.parse(row.envelope) as PacketInput;
     const { packet_id: content_id, agent: agent_id, timestamp: created_at, expires_at } = row;
-    const doc = packetDoc(row, measurePacket(index_key, packet));
+    const doc = packetDoc(row, packet);
     const [made] = newDoc(doc, { content_id, agent_id, created_at, expires_at, held_by: null });
     contents.push({ content_id, doc: made });
   }
@@ -205,7 +183,7 @@ interface StoredThought extends ThoughtExecution {
   readonly body: string;
 }
 
-const thoughts: Pager = async (query, { after, limit }, index_key) => {
+const thoughts: Pager = async (query, { after, limit }) => {
   const [checkpoint_id, id] = parseThoughtContentId(after);
   const rows = await query.all<StoredThought>(
     sql`SELECT t.checkpoint_id, t.id, t.removed, t.body, x.execution_id, x.agent_id, x.trajectory_id
@@ -218,7 +196,7 @@ const thoughts: Pager = async (query, { after, limit }, index_key) => {
   for (const row of rows) {
     if (row.removed === 0) continue;
     await maybeYield();
-    const doc = thoughtDoc(row, row, measureThought(index_key, row.body));
+    const doc = thoughtDoc(row, row);
     contents.push({ content_id: doc.content_id, doc });
   }
   const last = rows.at(-1);
@@ -228,8 +206,5 @@ const thoughts: Pager = async (query, { after, limit }, index_key) => {
 const pagers: Record<Source, Pager> = { cards, packets, thoughts };
 
 /** A page of the contents of a source, without erased ones. */
-export async function contentsAfter(query: Query, source: Source, page: PageRequest): Promise<ContentPage> {
-  const meta = await readMeta(query);
-  if (!meta) throw new Error('the store has no key');
-  return pagers[source](query, page, indexKey(meta, query.tenant));
-}
+export const contentsAfter = (query: Query, source: Source, page: PageRequest): Promise<ContentPage> =>
+  pagers[source](query, page);

@@ -4,11 +4,12 @@
  */
 import { type Driver, longQuery, type Tx } from '../../driver/index.js';
 import { hasTenant, listTenants, nextBatch } from '../../engine/index.js';
+import { coverFolded, purgeHidden, replaceSegments } from '../../index/index.js';
 import { ANALYSIS_VERSION } from '../../index/sql.js';
 import { newId } from '../../kernel/contract.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import { type Drift, type DriftPage, type DriftRequest, STAGES, type Stage } from './drift.js';
-import { entryRepairs, wrongEntries } from './index-drift.js';
+import type { SegmentCheck, SegmentCheckRequest } from './segment-check.js';
 import * as store from './store.js';
 
 export interface Reindexing {
@@ -31,13 +32,10 @@ interface Progress {
 }
 
 const DRIFT = new URL('./drift.js', import.meta.url);
+const SEGMENT_CHECK = new URL('./segment-check.js', import.meta.url);
 /** Contents or rows per page. */
 const PAGE = 100;
-/** Documents with wrong index entries found per scan, and read per batch. */
-const MAX_WRONG = 50_000;
-const WRONG_PER_BATCH = 1000;
-/** Concurrent writes may change the count between reading and correcting it. */
-const COUNT_ATTEMPTS = 20;
+const REPAIR_ATTEMPTS = 3;
 const STORE_PROGRESS_EVERY_MS = 2000;
 
 /** Whether the store has content that another version of the search indexed. */
@@ -61,16 +59,12 @@ export async function* reindex(
   for (const tenant of tenants) total += await store.countContents(longQuery(driver, tenant));
   const run = await Run.start(driver, only ?? null, tenants);
   let done = 0;
-  let isFirst = true;
   for (const tenant of tenants) {
     // Tenants are ordered by name.
     if (tenant < run.start.tenant) continue;
     const resumed = tenant === run.start.tenant ? run.start : undefined;
     const report = (): Reindexing => ({ tenant, done, total: Math.max(total, done), changed: run.changed });
     yield report();
-    // The index first: deleting entries that it does not have would fail.
-    if (driver.dialect === 'postgres' || isFirst) await run.repairIndex(tenant, stopping);
-    isFirst = false;
     for (const stage of STAGES.slice(STAGES.indexOf(resumed?.stage ?? STAGES[0]))) {
       for (let after: string | null = stage === resumed?.stage ? resumed.after : ''; after !== null; ) {
         if (stopping()) return;
@@ -83,7 +77,8 @@ export async function* reindex(
         yield report();
       }
     }
-    await run.correctCount(tenant);
+    await run.repairIndex(tenant, stopping);
+    if (stopping()) return;
   }
   await run.finish();
   yield { tenant: tenants.at(-1) ?? '', done: total, total, changed: run.changed };
@@ -132,30 +127,26 @@ class Run {
     }
   }
 
+  /** Makes every segment what the contents of its documents give. */
   async repairIndex(tenant: string, stopping: () => boolean): Promise<void> {
-    const driver = this.#driver;
-    for (let before = Number.POSITIVE_INFINITY; ; ) {
-      const wrong = await wrongEntries(driver, tenant, MAX_WRONG);
-      // Documents changed during the scan may look wrong; if their number does not fall, more rounds do not help.
-      if (wrong.length === 0 || (wrong.length < MAX_WRONG && wrong.length >= before)) return;
-      before = wrong.length;
-      for (let at = 0; at < wrong.length; at += WRONG_PER_BATCH) {
-        const some = wrong.slice(at, at + WRONG_PER_BATCH);
-        for (const repair of await entryRepairs(driver, tenant, some)) {
-          if (stopping()) return;
-          await this.#write(tenant, repair);
-        }
-        this.changed += some.length;
+    await coverFolded(this.#driver, tenant);
+    let attempts = 0;
+    for (let after = 0; !stopping(); ) {
+      const request: SegmentCheckRequest = { after, max_problems: 1 };
+      const found = await this.#driver.away<SegmentCheck | undefined>(tenant, SEGMENT_CHECK, request);
+      if (!found) break;
+      // Checked again after a repair, which gives way to other changes of the segment.
+      if (!found.rebuilt || attempts++ === REPAIR_ATTEMPTS) {
+        after = found.row.last_doc;
+        attempts = 0;
+        continue;
       }
+      await this.#write(tenant, async () => undefined);
+      await replaceSegments(this.#driver, tenant, [found.row], found.rebuilt, found.dead);
+      this.changed += found.rebuilt.header.doc_nos.length;
     }
-  }
-
-  async correctCount(tenant: string): Promise<void> {
-    for (let attempt = 1; attempt <= COUNT_ATTEMPTS; attempt++) {
-      const counted = await store.countDocs(longQuery(this.#driver, tenant));
-      if (counted.docs === counted.stored) return;
-      if (await this.#write(tenant, (tx) => store.correctCount(tx, counted))) return;
-    }
+    // Hidden documents that were never in a segment would be counted as missing ones.
+    if (!stopping()) await purgeHidden(this.#driver, tenant);
   }
 
   async reach(place: Pick<Progress, 'tenant' | 'stage' | 'after'>, isEnd: boolean): Promise<void> {

@@ -1,6 +1,14 @@
 /** Repairs search_docs and its stored count, and stores the progress of a reindexing. */
-import { acrossTenants, type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
-import { columnsOf, GENERATION, insertDocs, type NewDoc } from '../../index/sql.js';
+import { acrossTenants, type Query, sql, TENANT, type Tx } from '../../driver/index.js';
+import {
+  addDocs,
+  columnsOf,
+  DOCS_BY_CONTENT,
+  emptyDocs,
+  GENERATION,
+  type NewDoc,
+  noteDocChange,
+} from '../../index/sql.js';
 import { contentKey } from '../search/contents.js';
 import type { Drift } from './drift.js';
 import { presentAmong } from './present-contents.js';
@@ -15,8 +23,8 @@ export async function repairDocs(tx: Tx, drifts: readonly Drift[]): Promise<numb
   const present = await presentAmong(tx, docs, true);
   const ids = docs.map(({ content_id }) => content_id);
   const rows = await tx.all<{ content_id: string; entity_type: string; doc_no: number }>(
-    sql`SELECT content_id, entity_type, doc_no FROM search_docs
-        WHERE tenant_id = ${TENANT} AND content_id = ANY(${ids}) ORDER BY doc_no DESC`,
+    sql`SELECT d.content_id, d.entity_type, d.doc_no FROM ${DOCS_BY_CONTENT}
+        WHERE d.tenant_id = ${TENANT} AND d.content_id = ANY(${ids}) AND d.gone IS NULL ORDER BY d.doc_no DESC`,
   );
   // Keeps the lowest doc_no of each content, which comes last.
   const known = new Map(rows.map((row) => [contentKey(row), Number(row.doc_no)]));
@@ -30,12 +38,9 @@ export async function repairDocs(tx: Tx, drifts: readonly Drift[]): Promise<numb
     else await updateDoc(tx, doc_no, { ...doc, ...lifetime });
     changed++;
   }
-  await insertDocs(tx, fresh);
-  if (gone.length === 0) return changed;
-  const emptied = await tx.run(
-    sql`UPDATE search_docs SET terms = NULL, name = NULL, speaker = NULL, tags = NULL
-        WHERE tenant_id = ${TENANT} AND doc_no = ANY(${gone}) AND terms IS NOT NULL`,
-  );
+  addDocs(tx, fresh);
+  const emptied = gone.length === 0 ? 0 : await emptyDocs(tx, sql`doc_no = ANY(${gone})`);
+  await noteDocChange(tx);
   return changed + emptied;
 }
 
@@ -47,38 +52,9 @@ async function updateDoc(tx: Tx, doc_no: number, doc: NewDoc): Promise<void> {
           position = ${row.position}, role = ${row.role}, speaker = ${row.speaker}, agent_id = ${row.agent_id},
           abstraction_level = ${row.abstraction_level}, category = ${row.category}, tags = ${row.tags},
           occurred_at = ${row.occurred_at}, created_at = ${row.created_at}, expires_at = ${row.expires_at},
-          held_by = ${row.held_by}, length = ${row.length}, flags = ${row.flags}, terms = ${row.terms}
+          held_by = ${row.held_by}
         WHERE tenant_id = ${TENANT} AND doc_no = ${doc_no}`,
   );
-}
-
-interface DocCount {
-  readonly docs: number;
-  /** In search_counts. */
-  readonly stored: number;
-}
-
-const STORED_COUNT: Sql = sql`(SELECT COALESCE(SUM(docs), 0) FROM search_counts WHERE tenant_id = ${TENANT})`;
-
-/** In one statement, since every write changes both numbers in one transaction. */
-export async function countDocs(query: Query): Promise<DocCount> {
-  const row = await query.get<DocCount>(
-    sql`SELECT (SELECT COUNT(*) FROM search_docs WHERE tenant_id = ${TENANT} AND terms IS NOT NULL) AS docs,
-          ${STORED_COUNT} AS stored`,
-  );
-  return { docs: Number(row!.docs), stored: Number(row!.stored) };
-}
-
-/** Adds the difference; false if the stored count changed meanwhile. */
-export async function correctCount(tx: Tx, counted: DocCount): Promise<boolean> {
-  await tx.all(sql`SELECT shard FROM search_counts WHERE tenant_id = ${TENANT} ORDER BY shard FOR UPDATE`);
-  const row = await tx.get<Pick<DocCount, 'stored'>>(sql`SELECT ${STORED_COUNT} AS stored`);
-  if (Number(row!.stored) !== counted.stored) return false;
-  await tx.run(
-    sql`INSERT INTO search_counts (tenant_id, shard, docs) VALUES (${TENANT}, 0, ${counted.docs - counted.stored})
-        ON CONFLICT (tenant_id, shard) DO UPDATE SET docs = search_counts.docs + excluded.docs`,
-  );
-  return true;
 }
 
 export async function countContents(query: Query): Promise<number> {

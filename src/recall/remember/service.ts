@@ -5,7 +5,7 @@ import type { JsonObject } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/index.js';
 import { accessCounts, add as addTurn, notesService as notes } from '../../memory/index.js';
 import { findScope } from '../../memory/sql.js';
-import { countTokens, loadTokenizer, parseDate } from '../../text/index.js';
+import { countTokens, parseDate } from '../../text/index.js';
 import { describeHit, searchHits } from '../search/service.js';
 import { defaultScope, defaultTrajectory, refuseDefaultPlace } from './default-place.js';
 
@@ -92,7 +92,6 @@ async function rememberTurn(
 
 export async function recall(call: Call, input: In<'memory.recall'>): Promise<Out<'memory.recall'>> {
   const { max_tokens = Number.POSITIVE_INFINITY, entity_types = ['Turn', 'Artifact', 'Note', 'Card'], ...rest } = input;
-  void loadTokenizer();
   const found = await searchHits(call, { ...rest, entity_types }, 'text', true);
   const passages: Out<'memory.recall'>['passages'] = [];
   let total = 0;

@@ -34,8 +34,6 @@ export interface CandidateStatistics {
 export interface CandidateSet extends CandidateStatistics {
   /** Whether all postings were read, up to the last batch. */
   readonly isComplete: () => boolean;
-  /** Indexes of the terms that a document may have; undefined if it may have any. */
-  readonly mayHave: (doc_no: number) => readonly number[] | undefined;
   /**
    * The next documents that share the most and rarest terms with the question: about `enough`, or, if the end of this
    * batch is known from an earlier page, up to it, so that none moves into the batch for one that is gone. Undefined at
@@ -53,7 +51,7 @@ interface Batch {
 
 export async function findCandidates(
   index: SearchedIndex,
-  codes: readonly string[],
+  codes: readonly number[],
   range: Range,
   earlier: CandidateStatistics | undefined,
 ): Promise<CandidateSet> {
@@ -100,17 +98,17 @@ interface OrderedWindows extends Omit<CandidateSet, 'next' | 'hasMore'> {
 
 async function orderedWindows(
   index: SearchedIndex,
-  codes: readonly string[],
+  codes: readonly number[],
   range: Range,
   earlier: CandidateStatistics | undefined,
 ): Promise<OrderedWindows> {
   const isWhole = range.from === 0;
   // Concurrent: over a network sequential reads would add up their latencies.
-  const first = await Promise.all(codes.map((code) => index.postings(code, range, FIRST_POSTINGS)));
+  const first = await Promise.all(codes.map((code) => index.terms.postings(code, range, FIRST_POSTINGS)));
   const df = await Promise.all(
     codes.map((code, at) => {
       const { length } = first[at]!;
-      return earlier?.df[at] ?? (length < FIRST_POSTINGS && isWhole ? length : index.count(code, MAX_COUNTED));
+      return earlier?.df[at] ?? (length < FIRST_POSTINGS && isWhole ? length : index.terms.count(code, MAX_COUNTED));
     }),
   );
   const rarestFirst = codes.map((_, at) => at).filter((at) => first[at]!.length > 0);
@@ -140,24 +138,7 @@ async function orderedWindows(
     if (end.window !== windows.length) return end.window > windows.length ? Number.POSITIVE_INFINITY : 0;
     return countWhile(order, (doc_no) => isUpTo(endAt(doc_no), end, worths));
   };
-  const termsOf = termsByBits(read);
-  const mayHave = (doc_no: number) => {
-    const bits = bitsOf(doc_no);
-    // A posting list that continues in a later window may give a document more terms than its bits say.
-    const isKnown = isComplete() && (bits === 0 || windows.length === 1);
-    return isKnown ? termsOf(bits) : undefined;
-  };
-  return { df, read, isComplete, isOver, mayHave, nextWindow, endAt, countUpTo };
-}
-
-/** Term indexes by bits, memoised: there are few combinations with hundreds of documents each. */
-function termsByBits(read: readonly number[]): (bits: number) => readonly number[] {
-  const known = new Map<number, readonly number[]>();
-  return (bits) => {
-    let terms = known.get(bits);
-    if (!terms) known.set(bits, (terms = read.filter((_, bit) => (bits >> bit) & 1)));
-    return terms;
-  };
+  return { df, read, isComplete, isOver, nextWindow, endAt, countUpTo };
 }
 
 /** Binary search for the length of the prefix for which `holds` is true. */
@@ -188,7 +169,7 @@ interface PostingList {
 }
 
 /** The postings of one term, newest first, in consecutive reads. */
-function postingList(index: SearchedIndex, code: string, range: Range, first: readonly number[]): PostingList {
+function postingList(index: SearchedIndex, code: number, range: Range, first: readonly number[]): PostingList {
   const isShort = first.length < FIRST_POSTINGS;
   let { to } = range;
   let isOver = false;
@@ -199,7 +180,7 @@ function postingList(index: SearchedIndex, code: string, range: Range, first: re
       return first;
     }
     const limit = Math.max(FIRST_POSTINGS, Math.min(room, MAX_POSTINGS_OF_TERM));
-    const list = await index.postings(code, { from: range.from, to }, limit);
+    const list = await index.terms.postings(code, { from: range.from, to }, limit);
     isOver = list.length < limit;
     to = (list.at(-1) ?? range.from) - 1;
     return list;

@@ -40,7 +40,7 @@ const notEnded = (): Sql =>
     OR (d.position IS NOT NULL AND ${isRestored()}))`;
 
 export const isReadable = (now: number): Sql =>
-  sql`d.terms IS NOT NULL AND (d.expires_at IS NULL OR d.expires_at > ${now}) AND ${notEnded()}`;
+  sql`d.gone IS NULL AND (d.expires_at IS NULL OR d.expires_at > ${now}) AND ${notEnded()}`;
 
 function inReach(reach: Reach): Sql {
   if (reach.extent === 'none') return NEVER;

@@ -1,12 +1,13 @@
 /** A search from question to hits. It may run in a thread (`driver.away`), so it takes and returns plain values. */
 import { type Query, queryBy } from '../../driver/index.js';
-import { extentOf, type Features, frequencies, frequencyIn, readMarksAhead, termCode } from '../../index/sql.js';
+import { type Features, generationOf, indexState, openTermIndex, termCode } from '../../index/sql.js';
 import { cooperativeYield } from '../../kernel/index.js';
+import { measureDocs } from '../folding/contents.js';
 import { type Question, readQuestion } from '../ranking/question.js';
 import { type Candidate, rank } from '../ranking/ranking.js';
 import { type Snippet, snippetAmong } from '../ranking/snippets.js';
 import { type QuestionVector, withNearest } from '../vectors/nearest.js';
-import { type BatchEnd, type CandidateSet, findCandidates } from './candidates.js';
+import { type BatchEnd, findCandidates } from './candidates.js';
 import { contentKey, contentTexts } from './contents.js';
 import { newest } from './matching-docs.js';
 import { mayHaveAny, rangeOf } from './narrow-search.js';
@@ -22,7 +23,7 @@ import { MAX_RELATED, type RelatedEntity, relatedTo } from './related.js';
 import { type DocRow, readDocs } from './rows.js';
 import { inOpenScopes, scopeRanges } from './scopes.js';
 import { type SearchedIndex, storedIndex } from './searched-index.js';
-import { mayBeSmall, smallIndex } from './small-index.js';
+import { smallIndex } from './small-index.js';
 
 /** The content of a hit besides its document: nothing, a snippet and related entities, or also the whole text. */
 export type HitDetail = 'nothing' | 'snippet' | 'text';
@@ -32,8 +33,6 @@ export interface SearchRequest extends PageRequest {
   readonly index_key: string;
   /** Distinguishes stores in one process. */
   readonly store: string;
-  /** Whether documents are committed in the order of their numbers. */
-  readonly in_order: boolean;
   readonly query: string;
   readonly min_score: number;
   readonly scope_id?: string | undefined;
@@ -78,22 +77,19 @@ export async function run(reader: Query, input: unknown): Promise<SearchAnswer> 
   const query = yieldingQuery(reader);
   const { scope_id, ...given } = input as SearchRequest;
   const { after } = given;
-  const [extent, marks] = await Promise.all([
-    extentOf(query),
-    mayBeSmall(given) ? readMarksAhead(query, given) : undefined,
-  ]);
+  const [state, generation] = await Promise.all([indexState(query), generationOf(query)]);
   const scopes = scope_id === undefined ? undefined : await scopeRanges(query, scope_id);
   const request: SearchRequest = { ...given, scopes };
-  const mark = { store: request.store, generation: extent.generation };
-  const small = await smallIndex(query, request, request, extent, marks);
+  const terms = await openTermIndex(query, `${request.store} ${generation}`, state, measureDocs);
   const question = readQuestion(request.query, request.now);
   const search: Search = {
     query,
     request,
     question,
-    index: small ?? storedIndex(query, request, mark),
-    up_to: Math.min(extent.last, after?.up_to ?? extent.last),
-    docs: after?.docs ?? extent.docs,
+    index:
+      smallIndex(query, request, terms) ?? storedIndex(query, request, { store: request.store, generation }, terms),
+    up_to: Math.min(state.last, after?.up_to ?? state.last),
+    docs: after?.docs ?? terms.docs,
   };
   const ranking = request.query.trim() === '' ? newestFirst(search) : bestFirst(search);
   const { page, next, total } = await pageOf(query, request, ranking);
@@ -143,7 +139,7 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
   for (let number = 0, rest: RankedBatch['rest'] = 'more'; rest === 'more'; number++) {
     const batch = await found.next(BATCH, after?.ends[number]);
     if (batch?.end) ends.push(batch.end);
-    const candidates = batch ? await candidatesOf(search, found, codes, batch.doc_nos, listed) : [];
+    const candidates = batch ? await candidatesOf(search, codes, batch.doc_nos, listed) : [];
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
     let results: Result[] = rank(question, candidates, { docs, df: found.df });
     let complete = found.isComplete();
@@ -165,8 +161,7 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
 /** The documents and the turns around them; those of earlier batches serve as context only. */
 async function candidatesOf(
   { request, question, index, up_to }: Search,
-  { mayHave }: CandidateSet,
-  codes: readonly string[],
+  codes: readonly number[],
   doc_nos: readonly number[],
   listed: ReadonlySet<number>,
 ): Promise<Candidate[]> {
@@ -180,16 +175,21 @@ async function candidatesOf(
   const hasRelated = question.related.some((terms) => terms.length > 0);
   const none = codes.map(() => 0);
   const related = question.related.map((terms) => terms.map((term) => termCode(request.index_key, term)));
-  const relatedTf = (one: Features) =>
-    hasRelated ? related.map((others) => others.reduce((sum, code) => sum + frequencyIn(one.terms, code), 0)) : none;
+  const all = [...found, ...around, ...contextOnly];
+  const doc_numbers = all.map(({ doc_no }) => doc_no);
+  const frequencies = await index.terms.frequencies(doc_numbers, codes);
+  const relatedCodes = hasRelated ? related.flat() : [];
+  const relatedFrequencies = await index.terms.frequencies(doc_numbers, relatedCodes);
+  const relatedTf = (at: number) => {
+    if (!hasRelated) return none;
+    let next = 0;
+    return related.map((others) => others.reduce((sum) => sum + relatedFrequencies[at]![next++]!, 0));
+  };
   const maybeYield = cooperativeYield();
   const candidates: Candidate[] = [];
-  for (const some of [found, around, contextOnly]) {
-    for (const one of some) {
-      const tf = frequencies(one, codes, mayHave(one.doc_no), none);
-      candidates.push(candidateOf(one, tf, relatedTf(one), some === contextOnly));
-      if (candidates.length % CANDIDATES_PER_YIELD === 0) await maybeYield();
-    }
+  for (const [at, one] of all.entries()) {
+    candidates.push(candidateOf(one, frequencies[at]!, relatedTf(at), at >= found.length + around.length));
+    if (candidates.length % CANDIDATES_PER_YIELD === 0) await maybeYield();
   }
   await maybeYield();
   return candidates;

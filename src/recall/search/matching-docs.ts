@@ -64,7 +64,7 @@ export async function neighboursOf(
             ${ranges.map(([, , to]) => to)}::bigint[]) s(scope_id, first, last)
           CROSS JOIN LATERAL (SELECT * FROM search_docs x
             WHERE x.tenant_id = ${request.tenant} AND x.scope_id = s.scope_id AND x.position IS NOT NULL
-              AND x.position BETWEEN s.first AND s.last AND x.terms IS NOT NULL
+              AND x.position BETWEEN s.first AND s.last AND x.gone IS NULL
             ORDER BY x.position LIMIT ${2 * NEIGHBOURHOOD + 1}) d
         WHERE ${readable(request)}`,
     }),

@@ -2,7 +2,7 @@
  * Narrow searches: of one scope or trajectory, or of rare entity types. If these have fewer documents than the terms
  * have postings, the documents are scanned instead of the posting lists.
  */
-import { byDialect, join, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
+import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { Range } from '../../index/sql.js';
 import type { DocFilter } from './conditions.js';
 import type { Comparison, Filter } from './model.js';
@@ -13,19 +13,6 @@ const MAX_SCANNED = 20_000;
 /** A document and the terms it has, the first term as the lowest bit. */
 export type DocBits = [doc_no: number, bits: number];
 
-/** The documents within the filter with any of the terms, newest first; undefined if a scan is not shorter. */
-export async function ownWithTerms(
-  query: Query,
-  filter: DocFilter,
-  codes: readonly string[],
-  range: Range,
-  postings: number,
-): Promise<DocBits[] | undefined> {
-  const own = await ownDocs(query, filter, range, Math.min(MAX_SCANNED, postings));
-  const found = own && (await withTerms(query, codes, own));
-  return found?.sort(([a], [b]) => b - a);
-}
-
 /** The value that a top-level filter requires of a field: all filters of the list must hold. */
 function requiredValue(filters: readonly Filter[], field: 'scope_id' | 'trajectory_id'): string | undefined {
   const isRequired = (one: Filter) => 'field' in one && one.field === field && one.operator === 'eq';
@@ -34,7 +21,7 @@ function requiredValue(filters: readonly Filter[], field: 'scope_id' | 'trajecto
 
 /** Rare types have a partial index, which is used if the statement repeats its condition. */
 const RARE_TYPES: readonly string[] = ['artifact', 'note', 'thought'];
-export const IS_RARE = sql`d.entity_type IN ('artifact', 'note', 'thought') AND d.terms IS NOT NULL`;
+export const IS_RARE = sql`d.entity_type IN ('artifact', 'note', 'thought') AND d.gone IS NULL`;
 
 /** Undefined if other types are searched as well. */
 const rareTypes = (entity_types: DocFilter['entity_types']): Sql | undefined =>
@@ -48,13 +35,14 @@ export async function mayHaveAny(query: Query, { entity_types }: DocFilter): Pro
   return !rare || (await docsAt(query, rare, { from: 0, to: Number.MAX_SAFE_INTEGER }, 1)) === undefined;
 }
 
-/** Candidate ids (a superset); undefined if there are more than the limit, or if the search is not narrow. */
-async function ownDocs(
+/** Candidate ids (a superset); undefined if there are as many as the limit, or if the search is not narrow. */
+export async function ownDocs(
   query: Query,
   filter: DocFilter,
   range: Range,
-  limit: number,
+  postings: number,
 ): Promise<readonly number[] | undefined> {
+  const limit = Math.min(MAX_SCANNED, postings);
   const rare = rareTypes(filter.entity_types);
   const own = rare && (await docsAt(query, rare, range, limit));
   return own ?? docsWithin(query, filter, range, limit);
@@ -87,29 +75,6 @@ async function docsAt(query: Query, condition: Sql, { from, to }: Range, limit: 
   if (Number(counted!.found) >= limit) return undefined;
   const rows = await query.all<{ doc_no: number }>(sql`SELECT d.doc_no ${docs}`);
   return rows.map(({ doc_no }) => Number(doc_no));
-}
-
-/** Codes have the length of the text between two marks, so none matches across a mark. */
-const has = (code: string): Sql =>
-  byDialect({ sqlite: sql`INSTR(d.terms, ${code}) > 0`, postgres: sql`STRPOS(d.terms, ${code}) > 0` });
-
-/** Driven by the list; read as one JSON text, which is faster than rows. */
-async function withTerms(query: Query, codes: readonly string[], doc_nos: readonly number[]): Promise<DocBits[]> {
-  const bits = join(
-    codes.map((code, bit) => sql`CASE WHEN ${has(code)} THEN CAST(${1 << bit} AS INTEGER) ELSE 0 END`),
-    ' + ',
-  );
-  const row = await query.get<{ list: string | null }>(
-    byDialect({
-      sqlite: sql`SELECT json_group_array(json_array(doc_no, bits)) AS list FROM (SELECT d.doc_no, ${bits} AS bits
-          FROM json_each(${JSON.stringify(doc_nos)}) i CROSS JOIN search_docs d
-          WHERE d.tenant_id = ${TENANT} AND d.doc_no = i.value AND d.terms IS NOT NULL) WHERE bits > 0`,
-      postgres: sql`SELECT json_agg(json_build_array(doc_no, bits))::text AS list FROM (SELECT d.doc_no, ${bits} AS bits
-          FROM search_docs d
-          WHERE d.tenant_id = ${TENANT} AND d.doc_no = ANY(${doc_nos}) AND d.terms IS NOT NULL) AS own WHERE bits > 0`,
-    }),
-  );
-  return JSON.parse(row?.list ?? '[]') as DocBits[];
 }
 
 /** The range of the documents of a trajectory up to `to`, including notes learned in it; undefined if it has none. */

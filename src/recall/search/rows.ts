@@ -1,7 +1,7 @@
 /** Rows of search_docs as results show them. */
 import { byDialect, type Query, type Sql, sql } from '../../driver/index.js';
 import type { MemoryCategory } from '../../index/contract.js';
-import type { DocColumns } from '../../index/sql.js';
+import { DOCS_BY_CONTENT, type DocColumns } from '../../index/sql.js';
 import type { IndexedType } from '../../kernel/index.js';
 import { type DocQuery, isReadable, visibleTo } from './conditions.js';
 
@@ -69,7 +69,7 @@ export const docsOf = (
   content_ids: readonly string[],
 ): Promise<DocRow[]> =>
   query.all<DocRow>(
-    sql`SELECT ${COLUMNS} FROM search_docs d
+    sql`SELECT ${COLUMNS} FROM ${DOCS_BY_CONTENT}
         WHERE d.tenant_id = ${tenant} AND d.content_id = ANY(${content_ids}) AND ${isReadable(now)}
           AND ${visibleTo(viewer)}`,
   );

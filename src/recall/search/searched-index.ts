@@ -1,17 +1,14 @@
-/** The index as a search uses it: in the database, or in memory for a small tenant. */
+/** The index as a search uses it. Documents are visible or not as the database says; the rest may come from memory. */
 import type { Query } from '../../driver/index.js';
-import { countPostings, type Features, featuresOf, postings, type Range, type StoreMark } from '../../index/sql.js';
+import { type Features, featuresOf, type Range, type StoreMark, type TermIndex } from '../../index/sql.js';
 import type { DocQuery } from './conditions.js';
 import { matchingAmong, type Neighbours, neighboursOf, type TurnPosition } from './matching-docs.js';
-import { type DocBits, ownWithTerms } from './narrow-search.js';
+import { type DocBits, ownDocs } from './narrow-search.js';
 
 export interface SearchedIndex {
-  /** Documents with a term, newest first. */
-  postings(code: string, range: Range, limit: number): Promise<number[]>;
-  /** Document frequency of a term, counted up to a limit. */
-  count(code: string, limit: number): Promise<number>;
-  /** Documents of a narrow search with any of the terms, if they are fewer than `postings`. */
-  ownWithTerms(codes: readonly string[], range: Range, postings: number): Promise<DocBits[] | undefined>;
+  readonly terms: TermIndex;
+  /** Documents of a narrow search with any of the terms, newest first, if they are fewer than `postings`. */
+  ownWithTerms(codes: readonly number[], range: Range, postings: number): Promise<DocBits[] | undefined>;
   /** Readable documents that pass the filters, in the given order. */
   matchingAmong(doc_nos: readonly number[]): Promise<number[]>;
   /** The turns around the given ones, without these. */
@@ -20,11 +17,34 @@ export interface SearchedIndex {
   features(doc_nos: readonly number[]): Promise<Features[]>;
 }
 
-export const storedIndex = (query: Query, request: DocQuery, mark: StoreMark): SearchedIndex => ({
-  postings: (code, range, limit) => postings(query, code, range, limit),
-  count: (code, limit) => countPostings(query, code, limit),
-  ownWithTerms: (codes, range, fewer) => ownWithTerms(query, request, codes, range, fewer),
+export const storedIndex = (query: Query, request: DocQuery, mark: StoreMark, terms: TermIndex): SearchedIndex => ({
+  terms,
+  ownWithTerms: (codes, range, fewer) => ownWithTerms(query, request, terms, { codes, range, fewer }),
   matchingAmong: (doc_nos) => matchingAmong(query, request, doc_nos),
   neighbours: (found) => neighboursOf(query, request, found),
-  features: (doc_nos) => featuresOf(query, mark, doc_nos),
+  features: (doc_nos) => featuresOf(query, mark, terms, doc_nos),
 });
+
+interface Wanted {
+  readonly codes: readonly number[];
+  readonly range: Range;
+  readonly fewer: number;
+}
+
+async function ownWithTerms(
+  query: Query,
+  request: DocQuery,
+  terms: TermIndex,
+  { codes, range, fewer }: Wanted,
+): Promise<DocBits[] | undefined> {
+  const own = await ownDocs(query, request, range, fewer);
+  if (!own) return undefined;
+  const newest = [...own].sort((a, b) => b - a);
+  const frequencies = await terms.frequencies(newest, codes);
+  const found: DocBits[] = [];
+  for (const [i, doc_no] of newest.entries()) {
+    const bits = frequencies[i]!.reduce((sum, count, bit) => (count > 0 ? sum | (1 << bit) : sum), 0);
+    if (bits !== 0) found.push([doc_no, bits]);
+  }
+  return found;
+}

@@ -51,7 +51,6 @@ export async function searchHits(
     tenant: call.tenant,
     store: call.meta.store_epoch,
     index_key: indexKey(call.meta, call.tenant),
-    in_order: call.driver.dialect === 'sqlite',
     now: call.driver.now(),
     viewer: viewerOf(call),
     min_score,
@@ -63,7 +62,7 @@ export async function searchHits(
   };
   const { hits, next, total } = await answerTo(call, request);
   if (next === null || next.shown >= MAX_DEPTH) return { hits, next_cursor: null, total };
-  // Encrypted: document numbers count all tenants.
+  // Encrypted: document numbers count what the caller may not see.
   const sealed = seal(call.meta.erasure_key, call.tenant, writePosition(next));
   return { hits, next_cursor: encodeCursor(call, filters, sealed), total };
 }

@@ -56,7 +56,7 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
   const refs = ids.map((entity_id): EntityRef => ({ entity_type: 'Artifact', entity_id }));
   const trajectory_ids = [...new Set(cited.map(({ trajectory_id }) => trajectory_id!))].sort();
   const name = titleOf(summary.text);
-  const { bytes, ...prepared } = await prepareContent(call, summary.text, name);
+  const { bytes, ...prepared } = await prepareContent(call, summary.text);
   // Without a calling agent, the principle belongs to the agent that owns all cited summaries.
   const owners = new Set(cited.map((row) => row.agent_id));
   const common = owners.size === 1 ? cited[0]!.agent_id : null;

@@ -129,7 +129,7 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
   const { cost } = summary;
   const [from, to] = [turns[0]!.sequence, turns.at(-1)!.sequence];
   const name = startOf(`Turns ${from} to ${to} of ${scope.name}`, 500);
-  const { bytes, ...prepared } = await prepareContent(call, summary.text, name);
+  const { bytes, ...prepared } = await prepareContent(call, summary.text);
   const draft: Draft = {
     agent_id: task.agent_id ?? scope.agent_id,
     name,
@@ -180,7 +180,7 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
   const summary = await summaryOf(call, { sources, max_tokens: settings.max_tokens, level: 'L1' }, attempt);
   if (summary.text === '') return nothingToWrite(NOTHING_FITS, summary.cost);
   const name = `Summary of ${rows.length} artifact(s)`;
-  const { bytes, ...prepared } = await prepareContent(call, summary.text, name);
+  const { bytes, ...prepared } = await prepareContent(call, summary.text);
   const ids = rows.map(({ memory_id }) => memory_id);
   const owners = new Set(rows.map(({ agent_id }) => agent_id));
   const draft: Draft = {

@@ -33,8 +33,6 @@ const FULL_ROUND_MS = 30_000;
 const WINDOW = 5000;
 /** Lease on a tenant: longer than a batch may take. */
 const LEASE_MS = 90_000;
-/** On PostgreSQL a document may be committed this much later than documents with higher numbers. */
-const SETTLED_MS = 120_000;
 const TEXTS_PER_READ = 8;
 const BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 300_000;
@@ -52,7 +50,6 @@ export class VectorFilling {
   readonly #timer: NodeJS.Timeout;
   readonly #unlisten: () => void;
   readonly #written = new Set<string>();
-  readonly #heads = new Map<string, { doc_no: number; at: number }[]>();
   /** Ignores the stored progress while `settle` waits. */
   #fromStart = false;
   #everyone = true;
@@ -132,7 +129,6 @@ export class VectorFilling {
     const { name: model } = this.#embedding.embedder;
     const query = longQuery(this.#driver, tenant);
     const { last, docs, generation } = await extentOf(query);
-    const settled = this.#settled(tenant, last);
     const stored = await readProgress(query, model);
     const start = stored && stored.generation >= generation && !this.#fromStart ? stored.position : 0;
     const work = { held: false };
@@ -143,7 +139,7 @@ export class VectorFilling {
       for (let after = start; after < last; after += WINDOW) {
         const to = Math.min(last, after + WINDOW);
         if (!(await this.#fillWindow(tenant, after, to, work))) return;
-        if (done === after && settled > after) done = Math.min(to, settled);
+        if (done === after) done = to;
       }
       if (done > start && (work.held || done - start >= WINDOW)) {
         if (!work.held && !(await this.#hold(tenant))) return;
@@ -156,17 +152,6 @@ export class VectorFilling {
       if (work.held)
         await this.#driver.write(tenant, (tx) => releaseVectorMaking(tx, model, this.#holder)).catch(() => undefined);
     }
-  }
-
-  /** No document up to this number can still appear. */
-  #settled(tenant: string, last: number): number {
-    if (this.#driver.dialect === 'sqlite') return last;
-    const now = performance.now();
-    const heads = (this.#heads.get(tenant) ?? []).filter(({ doc_no }) => doc_no <= last);
-    if (heads.at(-1)?.doc_no !== last) heads.push({ doc_no: last, at: now });
-    while (heads.length > 1 && heads[1]!.at < now - SETTLED_MS) heads.shift();
-    this.#heads.set(tenant, heads.length > 100 ? heads.filter((_, i) => i % 2 === 0) : heads);
-    return heads[0]!.at < now - SETTLED_MS ? heads[0]!.doc_no : 0;
   }
 
   /** False if another server has the lease, the filling stops, or nothing could be stored. */

@@ -177,16 +177,16 @@ function isAgain(model: Model, id: string, sent: unknown, now: number): boolean 
   return true;
 }
 
-function link(model: Model, from: End, to: readonly End[], at: number): void {
-  for (const end of to)
-    model.edges.push({ id: '', type: 'DerivedFrom', ends: [from, end], created_at: at, deleted_at: null, sent: null });
+function link(model: Model, from: End, to: readonly End[], at: number, estimated = false): void {
+  const made = { id: '', type: 'DerivedFrom', created_at: at, estimated, deleted_at: null, sent: null };
+  for (const end of to) model.edges.push({ ...made, ends: [from, end] });
 }
 
-/** Artifacts that named this turn before it was there. */
+/** Artifacts that named this turn before it was there. The answer of a turn does not tell when they were linked. */
 export function linkAwaited(model: Model, scope: ModelScope, turn_id: string, at: number): void {
   for (const [id, memory] of model.memories)
     if (memory.scope === scope.id && memory.source_turn === scope.turns.length && isReadable(model, 'artifact', id, at))
-      link(model, { entity_type: 'Artifact', entity_id: id }, [{ entity_type: 'Turn', entity_id: turn_id }], at);
+      link(model, { entity_type: 'Artifact', entity_id: id }, [{ entity_type: 'Turn', entity_id: turn_id }], at, true);
 }
 
 const firstVersion = (input: ArtifactInput | NoteInput, at: number): Version => ({

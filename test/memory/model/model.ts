@@ -140,7 +140,9 @@ export interface ModelEdge {
   id: string;
   readonly type: string;
   readonly ends: readonly End[];
-  readonly created_at: number;
+  created_at: number;
+  /** No answer told when it was created: the id comes with the exact time. */
+  readonly estimated?: boolean;
   deleted_at: number | null;
   readonly sent: unknown;
 }

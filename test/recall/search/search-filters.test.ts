@@ -7,6 +7,7 @@ import { tenantOf } from '../../support/nouns/hierarchy.js';
 import { newTrajectory } from '../../support/nouns/memory.js';
 import { say, someScope } from '../../support/nouns/scopes.js';
 import { found, note } from '../../support/nouns/search.js';
+import { foldAll } from '../../support/nouns/search-index.js';
 import { onEveryTarget, refusalOf } from '../../support/targets.js';
 
 type Compared = [field: string, operator: string, value: string | string[]];
@@ -287,17 +288,18 @@ onEveryTarget('filters of a search', (test) => {
       content: 'the project',
     });
     const learned = await note(cairn, 'a project', { source_trajectory_ids: [trajectory_id] });
-    // Rows alone, as many as would take long to say; in parts, since each changes the count of the tenant.
-    for (let at = 0; at < 31_000; at += 1000)
-      await test().store.driver.write(tenant, (tx) =>
-        tx.run(sql`WITH RECURSIVE n(i) AS (
-            SELECT CAST(${at + 1} AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ${at + 1000})
-          INSERT INTO search_docs (tenant_id, entity_type, entity_id, content_id, trajectory_id, scope_id, position,
-              abstraction_level, category, occurred_at, created_at, length, flags, terms)
-            SELECT d.tenant_id, 'turn', 'busy' || n.i, 'busy' || n.i, 'busy', 'busy', n.i,
-                d.abstraction_level, d.category, d.occurred_at, d.created_at, d.length, d.flags, d.terms
-              FROM search_docs d CROSS JOIN n WHERE d.tenant_id = ${tenant} AND d.content_id = ${turn_id}`),
-      );
+    // Rows alone, as many as would take long to say: each is of the same content, so that it has the same terms.
+    await test().store.driver.write(tenant, async (tx) => {
+      await tx.run(sql`WITH RECURSIVE n(i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < 31000)
+        INSERT INTO search_docs (tenant_id, doc_no, entity_type, entity_id, content_id, trajectory_id, scope_id, position,
+            abstraction_level, category, occurred_at, created_at)
+          SELECT d.tenant_id, t.doc_no + n.i, 'turn', 'busy' || n.i, d.content_id, 'busy', 'busy', n.i,
+              d.abstraction_level, d.category, d.occurred_at, d.created_at
+            FROM search_docs d JOIN tenants t ON t.tenant_id = d.tenant_id CROSS JOIN n
+            WHERE d.tenant_id = ${tenant} AND d.content_id = ${turn_id}`);
+      await tx.run(sql`UPDATE tenants SET doc_no = doc_no + 31000 WHERE tenant_id = ${tenant}`);
+    });
+    await foldAll(test().store, tenant, 4096);
     await say(cairn, scope_id, 'and it goes on');
     const turn = `Turn ${turn_id}`;
     const artifact = `Artifact ${drawing.artifact_id}`;

@@ -235,9 +235,9 @@ describe.runIf(targetNames().includes('postgres'))('a search on PostgreSQL', () 
     const store = await Store.open({ database, sweep_every_ms: 0 });
     const owner = new pg.Client({ connectionString: database });
     await owner.connect();
-    await owner.query(`INSERT INTO search_docs (tenant_id, entity_type, entity_id, content_id, scope_id, position, role,
-        abstraction_level, category, occurred_at, created_at, length, flags)
-      SELECT 'default', 'turn', 't' || n, 't' || n, 's', n, 'user', 'L0', 'ephemeral', 0, 0, 3, 0
+    await owner.query(`INSERT INTO search_docs (tenant_id, doc_no, entity_type, entity_id, content_id, scope_id, position, role,
+        abstraction_level, category, occurred_at, created_at)
+      SELECT 'default', n, 'turn', 't' || n, 't' || n, 's', n, 'user', 'L0', 'ephemeral', 0, 0
         FROM generate_series(1, 20000) AS n; ANALYZE search_docs`);
     await owner.end();
     const asked = { tenant: 'default', now: 0, viewer: null };

@@ -41,7 +41,7 @@ describe.runIf(targetNames().includes('postgres'))('pgvector', () => {
   /** One after another: that server has one session for all. Only who owns the tables can make an index in it. */
   async function withStore<T>(from: number, as: 'owner' | 'server', work: (store: Store) => Promise<T>): Promise<T> {
     const driver = await openPostgres(server.url, {
-      journal: packetJournal(() => driver.now()),
+      journal: packetJournal(() => driver.now(), 8192),
       schema,
       pool_size: 1,
       row_level_security: as === 'server',
