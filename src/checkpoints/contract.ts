@@ -6,6 +6,7 @@ import type { executions } from './executions/contract.js';
 export { checkpoints } from './checkpoints/contract.js';
 export {
   CHECKPOINT_VERSION,
+  type Changes,
   type Checkpoint,
   type CheckpointMetadata,
   type CheckpointReason,
@@ -35,3 +36,5 @@ declare module '../engine/contract/operation-types.js' {
 }
 
 export { checkpointReason, thoughtType } from './checkpoints/model.js';
+export { diffStates } from './states/diff.js';
+export { applyChanges } from './states/patch.js';

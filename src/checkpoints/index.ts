@@ -2,6 +2,7 @@
 import './register.js';
 
 export { checkpointChecks } from './checkpoints/doctor.js';
+export { findCheckpoint } from './checkpoints/store.js';
 export { type Descendant, parentsFirst } from './checkpoints/tree.js';
 export { checkpointText, readCheckpoint } from './checkpoints/versions.js';
 export { bundleText } from './executions/bundle.js';

@@ -1,40 +1,5 @@
 /** Tables of executions, checkpoints, and the parts of their states. */
-import { type SchemaPart, triggerFunction } from '../driver/index.js';
-import { blankDocs } from '../index/index.js';
-
-const DOCS_OF_THOUGHT = "entity_type = 'thought'";
-
-/** The content_id of a thought: checkpoint and id, separated by a character that no id contains. */
-const contentOf = (row: string, mark: 'char' | 'chr') => `${row}.checkpoint_id || ${mark}(31) || ${row}.id`;
-
-const blankThought = blankDocs('old', contentOf('old', 'char'), DOCS_OF_THOUGHT);
-
-/** Triggers: a statement that erases a thought also removes it from the search index. */
-const SQLITE = [
-  `CREATE TRIGGER search_thought_emptied AFTER UPDATE OF body ON thoughts BEGIN
-    ${blankThought};
-  END`,
-  // A prune moves thoughts to another checkpoint.
-  `CREATE TRIGGER search_thought_moved AFTER UPDATE OF checkpoint_id ON thoughts BEGIN
-    UPDATE search_docs SET content_id = ${contentOf('new', 'char')}
-      WHERE tenant_id = old.tenant_id AND content_id = ${contentOf('old', 'char')} AND ${DOCS_OF_THOUGHT};
-  END`,
-  `CREATE TRIGGER search_thought_deleted AFTER DELETE ON thoughts BEGIN
-    ${blankThought};
-  END`,
-];
-
-const POSTGRES = [
-  triggerFunction('search_thought_gone', blankDocs('OLD', contentOf('OLD', 'chr'), DOCS_OF_THOUGHT)),
-  'CREATE TRIGGER search_thought_emptied AFTER UPDATE OF body ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_gone()',
-  triggerFunction(
-    'search_thought_moved',
-    `UPDATE search_docs SET content_id = ${contentOf('NEW', 'chr')}
-      WHERE tenant_id = OLD.tenant_id AND content_id = ${contentOf('OLD', 'chr')} AND ${DOCS_OF_THOUGHT}`,
-  ),
-  'CREATE TRIGGER search_thought_moved AFTER UPDATE OF checkpoint_id ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_moved()',
-  'CREATE TRIGGER search_thought_deleted AFTER DELETE ON thoughts FOR EACH ROW EXECUTE FUNCTION search_thought_gone()',
-];
+import type { SchemaPart } from '../driver/index.js';
 
 const entryColumns = (id: string, int: string) => `tenant_id ${id} NOT NULL,
       checkpoint_id ${id} NOT NULL,
@@ -57,8 +22,9 @@ export const checkpointsSchema: SchemaPart = {
     'thoughts',
     'tool_calls',
   ],
-  statements: ({ dialect, id, int, real, json, table, compact }) => [
-    // revision: that of the newest checkpoint. head_id: the current checkpoint. carried: unknown members of a bundle.
+  statements: ({ id, origin, int, real, json, table, compact }) => [
+    // revision and line: those of the newest checkpoint. head_id: the current checkpoint. carried: unknown members of a
+    // bundle.
     `CREATE TABLE executions (
       tenant_id ${id} NOT NULL,
       execution_id ${id} NOT NULL,
@@ -71,6 +37,7 @@ export const checkpointsSchema: SchemaPart = {
       metadata ${json},
       carried ${json},
       revision ${int} NOT NULL,
+      line ${int} NOT NULL,
       checkpoints ${int} NOT NULL,
       head_id ${id},
       sent_hash TEXT,
@@ -86,18 +53,19 @@ export const checkpointsSchema: SchemaPart = {
     'CREATE INDEX executions_by_status ON executions (tenant_id, status, execution_id)',
 
     // Consecutive checkpoints form a line. A branch shows the parts of its base at base_revision, except in slots that
-    // it overrides.
+    // it overrides. last: the revision of its last checkpoint, unless the newest of the execution is on it.
     `CREATE TABLE execution_lines (
       tenant_id ${id} NOT NULL,
       execution_id ${id} NOT NULL,
       line ${int} NOT NULL,
       base_line ${int},
       base_revision ${int},
+      last ${int},
       PRIMARY KEY (tenant_id, execution_id, line)
     ) ${compact}`,
 
-    // Revisions rise within an execution. followed: whether it has a successor on its line. rest: members of the
-    // snapshot outside of the lists. carried: members of an imported document without a column.
+    // Revisions rise within an execution. rest: members of the snapshot outside of the lists. carried: members of an
+    // imported document without a column.
     `CREATE TABLE checkpoints (
       tenant_id ${id} NOT NULL,
       checkpoint_id ${id} NOT NULL,
@@ -105,7 +73,6 @@ export const checkpointsSchema: SchemaPart = {
       agent_id ${id} NOT NULL,
       line ${int} NOT NULL,
       revision ${int} NOT NULL,
-      followed ${int} NOT NULL,
       parent_id ${id},
       is_branch ${int} NOT NULL,
       branch_reason TEXT,
@@ -137,7 +104,8 @@ export const checkpointsSchema: SchemaPart = {
 
     // Parts of states, except thoughts and tool calls: members of objects by key, runs of list elements by position, in
     // the container `parent`. kind is gone where a branch removes a part of its base. A part is visible on its line
-    // from revision `added` to before `removed`.
+    // from revision `added` to before `removed`, which is in the key so that those visible at a late revision are found
+    // however many ended before.
     `CREATE TABLE checkpoint_items (
       tenant_id ${id} NOT NULL,
       execution_id ${id} NOT NULL,
@@ -151,11 +119,9 @@ export const checkpointsSchema: SchemaPart = {
       kind TEXT NOT NULL,
       child ${int},
       value ${json},
-      PRIMARY KEY (tenant_id, execution_id, line, added, ordinal)
+      ${origin},
+      PRIMARY KEY (tenant_id, execution_id, line, removed, added, ordinal)
     ) ${table}`,
-    // The visible parts at the end of a line, however many ended before.
-    `CREATE INDEX checkpoint_items_showing ON checkpoint_items (tenant_id, execution_id, line)
-      WHERE removed = 9007199254740991`,
 
     // Results of tasks finished since a checkpoint, which may not exist yet.
     `CREATE TABLE checkpoint_writes (
@@ -167,6 +133,7 @@ export const checkpointsSchema: SchemaPart = {
       ordinal ${int} NOT NULL,
       channel TEXT NOT NULL,
       value ${json} NOT NULL,
+      ${origin},
       PRIMARY KEY (tenant_id, checkpoint_id, execution_id, task_id, place)
     ) ${table}`,
     'CREATE INDEX checkpoint_writes_by_execution ON checkpoint_writes (tenant_id, execution_id)',
@@ -177,9 +144,10 @@ export const checkpointsSchema: SchemaPart = {
       type TEXT NOT NULL,
       confidence ${real} NOT NULL,
       body ${json} NOT NULL,
+      ${origin},
       PRIMARY KEY (tenant_id, checkpoint_id, id)
     ) ${table}`,
-    'CREATE INDEX thoughts_by_line ON thoughts (tenant_id, execution_id, line, added, ordinal)',
+    'CREATE INDEX thoughts_by_line ON thoughts (tenant_id, execution_id, line, removed, added, ordinal)',
     `CREATE INDEX thoughts_by_confidence ON thoughts (tenant_id, confidence)`,
     `CREATE INDEX thoughts_by_type ON thoughts (tenant_id, type, checkpoint_id, id)`,
 
@@ -189,12 +157,12 @@ export const checkpointsSchema: SchemaPart = {
       success ${int} NOT NULL,
       duration_ms ${real} NOT NULL,
       body ${json} NOT NULL,
+      ${origin},
       PRIMARY KEY (tenant_id, checkpoint_id, id)
     ) ${table}`,
-    'CREATE INDEX tool_calls_by_line ON tool_calls (tenant_id, execution_id, line, added, ordinal)',
+    'CREATE INDEX tool_calls_by_line ON tool_calls (tenant_id, execution_id, line, removed, added, ordinal)',
     `CREATE INDEX tool_calls_by_tool ON tool_calls (tenant_id, tool_id, checkpoint_id, id)`,
     `CREATE INDEX tool_calls_failed ON tool_calls (tenant_id, checkpoint_id, id) WHERE success = 0`,
     `CREATE INDEX tool_calls_by_duration ON tool_calls (tenant_id, duration_ms)`,
-    ...(dialect === 'sqlite' ? SQLITE : POSTGRES),
   ],
 };

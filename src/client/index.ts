@@ -6,6 +6,7 @@ import { inputLocation, namesProject, pathParameters } from '../engine/contract.
 import { jsonFault } from '../kernel/contract.js';
 import { CairnError, invalid } from '../kernel/index.js';
 import { refusal } from './refusal.js';
+import { sendingChanges } from './sent-states.js';
 import { Streams, type Transport } from './streams.js';
 import type { StreamSocketConstructor } from './websocket.js';
 
@@ -42,6 +43,7 @@ export function connectCairn(options: ConnectOptions): CairnClient {
       : (input?: object, call?: CallOptions) => connection.call(operation, input ?? {}, call ?? {});
   }
   const named = api as unknown as Api;
+  Object.assign(named.checkpoints, { create: sendingChanges(named.checkpoints.create) });
   return { ...named, ...shorthandsOn(named), close: () => connection.close() };
 }
 

@@ -62,20 +62,24 @@ export class Streams {
   /** Follows a stream across broken connections: resumes after the last event, so that none is lost or repeated. */
   async *follow(operation: NamedOperation, input: object, options: CallOptions): AsyncGenerator<unknown, void> {
     const { closing } = this.#wire;
-    const signal = options.signal ? anySignal([options.signal, closing]) : closing;
+    // A signal of its own: the runtime warns of a signal with more than ten listeners.
+    const signal = anySignal(options.signal ? [options.signal, closing] : [closing]);
     let last: string | undefined;
     let way = this.#preferred(options);
     for (let failures = 0; !signal.aborted; ) {
       try {
         const { after, ...rest } = input as { after?: string };
         const resumed = { ...rest, ...((last ?? after) === undefined ? {} : { after: last ?? after }) };
+        let any = false;
         for await (const { event, id, data } of this.#connect(way, operation, resumed, { ...options, signal })) {
-          failures = 0;
           if (event === 'error') throw knownError(data) ?? refusal(503, JSON.stringify(data));
+          any = true;
+          failures = 0;
           last = id ?? last;
           yield operation.frames!.toItem(id!, event === 'heartbeat' ? null : { event, data });
           if (signal.aborted) return;
         }
+        if (!any) throw this.#noEvent();
         way = this.#preferred(options);
       } catch (error) {
         if (signal.aborted) return;
@@ -105,6 +109,13 @@ export class Streams {
     // Server-sent events have backpressure.
     if (error instanceof FellBehind) return this.#transport === 'auto' ? 'sse' : 'websocket';
     return error instanceof UpgradeFailed && this.#transport === 'auto' ? 'fallback' : undefined;
+  }
+
+  #noEvent(): CairnError {
+    return new CairnError(
+      'SERVER_UNREACHABLE',
+      `${this.#wire.base} ended the stream before its first event: check the address and the proxies`,
+    );
   }
 
   #noSocket(error: UpgradeFailed): CairnError {

@@ -25,8 +25,6 @@ const FIRST_MESSAGE_MS = 10_000;
  */
 const MAX_MESSAGES = 1000;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
-/** The connection broke without a close frame, or never opened. */
-const ABNORMAL = 1006;
 
 /** The connection ended before a message came: there may be a proxy or a server that knows no WebSocket. */
 export class UpgradeFailed extends Error {}
@@ -100,9 +98,11 @@ class Inbox {
     return true;
   }
 
+  /** A server that closes before any message names its error: any other end is that of a proxy or another server. */
   close(code: number, reason: string): void {
-    if (!this.#any && code === ABNORMAL) this.end(new UpgradeFailed('the connection failed'));
-    else this.end(errorIn(reason));
+    const error = errorIn(reason);
+    if (this.#any || error) this.end(error);
+    else this.end(new UpgradeFailed(`the connection closed before a message came (code ${code})`));
   }
 
   /** What has arrived is still delivered. */

@@ -97,9 +97,14 @@ onEveryTarget('the doctor of checkpoints', (test) => {
       how: (t) => sql`UPDATE checkpoints SET revision = 5, line = 4 WHERE tenant_id = ${t} AND checkpoint_id = 'c1'`,
     },
     {
-      name: /^a checkpoint that is not followed/,
-      by: 'one that was followed and does not know',
-      how: (t) => sql`UPDATE checkpoints SET followed = 0 WHERE tenant_id = ${t} AND ${ofRun} AND followed = 1`,
+      name: /^a line ends where it says/,
+      by: 'one that goes on behind its end',
+      how: (t) => sql`UPDATE execution_lines SET last = 4 WHERE tenant_id = ${t} AND ${ofRun} AND line = 4`,
+    },
+    {
+      name: /^a line ends where it says/,
+      by: 'one that others left without a word',
+      how: (t) => sql`UPDATE execution_lines SET last = NULL WHERE tenant_id = ${t} AND ${ofRun} AND line = 4`,
     },
     {
       name: /^the base of a line/,

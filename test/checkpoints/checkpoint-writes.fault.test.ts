@@ -28,7 +28,7 @@ async function open(kind: 'sqlite' | 'postgres'): Promise<Opened> {
   const { database, drop } = await freshDatabase(kind);
   const [inWrite, inJournal] = [noFault(), noFault()];
   const journal = faultyJournal(
-    packetJournal(() => Date.now()),
+    packetJournal(() => Date.now(), 8192),
     inJournal,
   );
   const driver: Driver = await (kind === 'sqlite' ? openSqlite : openPostgres)(database, { journal, schema });

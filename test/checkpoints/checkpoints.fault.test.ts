@@ -412,7 +412,7 @@ describe.each(kinds)('callers at once on one execution on %s', (kind) => {
       }
     };
     try {
-      await within(20_000, Promise.all([prune(apis[0]!, 12), prune(apis[1]!, 5), prune(apis[1]!, 9)]), 'the pruning');
+      await within(120_000, Promise.all([prune(apis[0]!, 12), prune(apis[1]!, 5), prune(apis[1]!, 9)]), 'the pruning');
     } finally {
       over = true;
       await Promise.all(writers);

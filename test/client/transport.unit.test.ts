@@ -113,6 +113,40 @@ describe('the transport of streams', () => {
     await client.close();
   });
 
+  it.each([
+    [1000, ''],
+    [1001, ''],
+    [1002, ''],
+    [1005, ''],
+    [1008, 'policy of the proxy'],
+    [1011, 'upstream: connection refused'],
+    [1012, 'RESTARTING: again later'],
+    [4000, ''],
+  ])(
+    'SOCKET-10 becomes server-sent events if a WebSocket closes with %i "%s" before a message',
+    async (code, reason) => {
+      FakeSocket.begin = (socket) => socket.end(code, reason);
+      const { url } = await sseServer();
+      const client = open(url);
+      expect((await follow(client).next()).value).toMatchObject({ packet: { over: 'sse' } });
+      expect(FakeSocket.all).toHaveLength(1);
+      await client.close();
+    },
+  );
+
+  it('SOCKET-10 stays on WebSocket if the server stops before a message', async () => {
+    FakeSocket.begin = (socket) =>
+      FakeSocket.all.length <= 3
+        ? socket.end(1001, 'SHUTTING_DOWN: the server is stopping')
+        : socket.say('packet', 'e.1', { over: 'socket' });
+    const { url, asked } = await sseServer();
+    const client = open(url);
+    expect((await follow(client).next()).value).toMatchObject({ packet: { over: 'socket' } });
+    expect(FakeSocket.all).toHaveLength(4);
+    expect(asked).toEqual([]);
+    await client.close();
+  });
+
   it('SOCKET-10 is tried again if WebSocket has worked before', async () => {
     FakeSocket.begin = (socket) => socket.say('packet', 'e.1', {});
     const { url } = await sseServer();
@@ -227,6 +261,54 @@ describe('the transport of streams', () => {
         message: expect.stringContaining('over WebSocket'),
       });
       expect(FakeSocket.all).toHaveLength(11);
+      await client.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  const overloaded = { code: 'OVERLOADED', message: 'later' };
+  it.each<[string, (socket: FakeSocket) => void, object]>([
+    ['closes', (socket) => socket.end(1000), { code: 'SERVER_UNREACHABLE' }],
+    ['is refused by a message', (socket) => socket.say('error', undefined, overloaded), overloaded],
+  ])(
+    'waits longer from failure to failure if each WebSocket %s before an event, and gives up',
+    async (_, begin, error) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+      try {
+        const times: number[] = [];
+        FakeSocket.begin = (socket) => {
+          times.push(Date.now());
+          begin(socket);
+        };
+        const client = open('http://127.0.0.1:1', { transport: 'websocket' });
+        const giving = refusalOf(follow(client).next());
+        await vi.advanceTimersByTimeAsync(60_000);
+        expect(await giving).toMatchObject(error);
+        expect(times).toHaveLength(11);
+        const waits = times.slice(1).map((time, i) => time - times[i]!);
+        expect(waits).toEqual([200, 400, 800, 1600, 3200, 5000, 5000, 5000, 5000, 5000]);
+        await client.close();
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
+
+  it('gives up a stream of server-sent events that ends ten times without an event', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { url, asked } = await sseServer({ status: 200, body: ': nothing\n\n' });
+      const client = open(url, { transport: 'sse' });
+      let given: unknown;
+      void refusalOf(follow(client).next()).then((refused) => {
+        given = refused;
+      });
+      await vi.waitFor(async () => {
+        await vi.advanceTimersByTimeAsync(5000);
+        expect(given).toMatchObject({ code: 'SERVER_UNREACHABLE', message: expect.stringContaining('first event') });
+      });
+      expect(asked).toHaveLength(11);
       await client.close();
     } finally {
       vi.useRealTimers();

@@ -20,6 +20,10 @@ export class Threads {
   async find(thread: Thread): Promise<string | undefined> {
     const known = this.#known.get(threadKey(thread));
     if (known !== undefined) return known;
+    // Later generations exist only after a deletion: mostly one short read finds the first.
+    const execution_id = executionIdOf(thread, 0);
+    const first = await unless(['EXECUTION_NOT_FOUND'], this.#cairn.executions.get({ execution_id }));
+    if (first && threadIn(first)) return this.#remember(thread, execution_id);
     for await (const { execution_id } of this.#list(thread)) return this.#remember(thread, execution_id);
     return undefined;
   }

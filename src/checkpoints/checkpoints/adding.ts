@@ -31,22 +31,20 @@ import {
   snapshotOf,
   unknownIn,
 } from '../states/snapshot-state.js';
-import { addedThoughts, endParts, insertParts, rowsOf } from '../states/store.js';
-import type { ThoughtMeasures } from '../states/thought-docs.js';
-import { measureThoughts } from '../states/thought-measures.js';
+import { endParts, insertParts, rowsOf } from '../states/store.js';
 import { type CheckpointSummary, presentMembers, type Snapshot } from './model.js';
 import { bytesOf, type Draft, ownerOf, rowFor } from './rows.js';
 import { openCheckpoint, openState, readState, retainedState, showSummary } from './states.js';
 import {
+  type CheckpointPlace,
   type CheckpointRow,
   descendsFrom,
   findCheckpoint,
-  findPlace,
-  findUsed,
+  findSurroundings,
   hasChild,
   insertCheckpoints,
   insertLines,
-  markFollowed,
+  leaveLine,
 } from './store.js';
 
 /** Thrown by the transaction if the parent, or a checkpoint with the same id, is not the one compared before. */
@@ -96,7 +94,6 @@ export async function addCheckpoint(
         ? taken
         : { parent_id, next: await runWithYields(nextSteps(await before(), snapshot()), cooperativeYield()) };
     if (!sent.carries && compared.next.unknown.size > 0) refuseUnknown(compared.next, await before());
-    const measures = await measureThoughts(call, addedThoughts(compared.next));
     let row: CheckpointRow | undefined;
     try {
       const answer = await change<CheckpointSummary>(call, {
@@ -106,7 +103,7 @@ export async function addCheckpoint(
         work: async (work) => {
           if (attempt > OPTIMISTIC && draft.parent_id === undefined)
             compared = await compareLocked(work, execution_id, snapshot());
-          row = await store(work, draft, compared, measures, event_type);
+          row = await store(work, draft, compared, event_type);
           return showSummary(row);
         },
         ...byId,
@@ -195,42 +192,46 @@ async function store(
   work: Work,
   draft: Draft,
   { parent_id, next }: Compared,
-  measures: ThoughtMeasures,
   event_type: string,
 ): Promise<CheckpointRow> {
   const { tx, now } = work;
   const { execution_id } = draft;
   const execution = await lockExecutionFor(work, draft);
   if (draft.parent_id === undefined && execution.head_id !== parent_id) throw new Stale();
-  if (draft.checkpoint_id !== undefined) await refuseUsed(tx, draft.checkpoint_id);
-  const parent = parent_id === null ? undefined : await findPlace(tx, execution_id, parent_id);
+  const { parent, used } = await findSurroundings(tx, execution_id, { checkpoint_id: draft.checkpoint_id, parent_id });
+  if (used) refuseUsed(draft.checkpoint_id!, used.gone);
   if (parent_id !== null && !parent) throw unknownParent(parent_id, execution_id);
   // A file imported earlier may have named this checkpoint as its parent.
-  if (draft.imported && parent && (await descendsFrom(tx, { ...parent, execution_id }, draft.checkpoint_id!)))
+  if (
+    draft.imported &&
+    parent &&
+    (await descendsFrom(tx, { checkpoint_id: parent_id!, execution_id }, draft.checkpoint_id!))
+  )
     throw cycleError(draft.checkpoint_id!);
   const revision = execution.revision + 1;
-  const follows = parent !== undefined && parent.followed === 0;
+  const follows = parent !== undefined && isLast(parent, execution);
   const line = follows ? parent.line : revision;
   Object.assign(next.stamp, { line, revision });
   // Not decided by the line: after the children of the parent were pruned, the next checkpoint is no branch.
   const branch = draft.branch ?? {
-    is_branch: !follows && parent !== undefined && (await hasChild(tx, execution_id, parent.checkpoint_id)),
+    is_branch: !follows && parent !== undefined && (await hasChild(tx, execution_id, parent_id!)),
     reason: null,
   };
   const at = { line, revision, agent_id: execution.agent_id };
-  const row = rowFor({ ...draft, branch }, parent, at, next, now);
-  if (follows) await markFollowed(tx, parent.checkpoint_id);
-  else {
+  const row = rowFor({ ...draft, branch }, parent_id, at, next, now);
+  if (!follows) {
     const base = { base_line: parent?.line ?? null, base_revision: parent?.revision ?? null };
-    await insertLines(tx, execution_id, [{ line, ...base }]);
+    await insertLines(tx, execution_id, [{ line, ...base, last: null }]);
   }
+  if (line !== execution.line && execution.revision > 0)
+    await leaveLine(tx, execution_id, execution.line, execution.revision);
   await insertCheckpoints(tx, [row]);
   const has_base = follows ? parent.base_line !== null : parent !== undefined;
   await endParts(tx, execution_id, next, next.stamp);
-  await insertParts(tx, execution, rowsOf(tx.tenant, ownerOf(row, has_base, next.state), next, next.stamp), measures);
+  await insertParts(tx, execution, rowsOf(tx.tenant, ownerOf(row, has_base, next.state), next, next.stamp));
   const stays = draft.imported && execution.head_id !== null && execution.head_id !== parent_id;
   const head_id = stays ? execution.head_id : row.checkpoint_id;
-  await advanceExecution(tx, execution_id, { revision, head_id, updated_at: now });
+  await advanceExecution(tx, execution_id, { revision, line, head_id, updated_at: now });
   if (!draft.imported && execution.status !== 'running' && !(await isWaiting(tx, execution))) {
     await resumeExecution(tx, execution_id);
   }
@@ -266,11 +267,13 @@ async function lockExecutionFor(work: Work, draft: Draft): Promise<ExecutionRow>
   return created;
 }
 
-async function refuseUsed(tx: Tx, checkpoint_id: string): Promise<void> {
-  const used = await findUsed(tx, checkpoint_id);
-  if (!used) return;
+/** Whether no other checkpoint follows on its line. */
+const isLast = ({ line, revision, last }: CheckpointPlace, newest: ExecutionRow): boolean =>
+  revision === (line === newest.line ? newest.revision : last);
+
+function refuseUsed(checkpoint_id: string, gone: boolean): never {
   // It may be the same checkpoint, which is compared outside of the transaction.
-  if (!used.gone) throw new Stale();
+  if (!gone) throw new Stale();
   throw new CairnError('ENTITY_GONE', `checkpoint ${checkpoint_id} was deleted; ids are never reused`);
 }
 
@@ -295,7 +298,7 @@ async function sameCheckpoint(call: Call, draft: Draft, snapshot: Snapshot): Pro
   const row = await findCheckpoint(query, draft.checkpoint_id);
   if (!row) return undefined;
   const next = nextState(await readState(query, row, true), snapshot);
-  const sent = rowFor(draft, undefined, row, next, row.timestamp);
+  const sent = rowFor(draft, null, row, next, row.timestamp);
   const parent_id = draft.absent_parent_id ?? draft.parent_id;
   const differs =
     next.added.length + next.ended.length > 0 ||

@@ -62,15 +62,19 @@ export const checkpointChecks: readonly Check[] = [
           LIMIT ${MAX_EXAMPLES}`,
   },
   {
-    // A followed checkpoint may be the last of its line after a prune.
-    name: 'a checkpoint that is not followed is the last of its line, and no later part is on that line',
+    // The last checkpoint of a line may have been pruned.
+    name: 'a line ends where it says, and has no checkpoint or part behind',
     broken: () =>
-      sql`SELECT 'checkpoint ' || x.checkpoint_id AS what FROM checkpoints x
-          WHERE x.tenant_id = ${TENANT} AND x.followed = 0 AND ${settled()} AND (
-            EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${TENANT} AND c.execution_id = x.execution_id
-              AND c.line = x.line AND c.revision > x.revision)
-            OR EXISTS (SELECT 1 FROM checkpoint_items p WHERE p.tenant_id = ${TENANT} AND p.execution_id = x.execution_id
-              AND p.line = x.line AND (p.added > x.revision OR (p.removed > x.revision AND p.removed <> ${NEVER}))))
+      sql`SELECT 'line ' || y.line || ' of execution ' || y.execution_id AS what FROM (
+            SELECT l.execution_id, l.line, CASE WHEN l.line = x.line THEN x.revision ELSE l.last END AS last
+            FROM execution_lines l
+            JOIN executions x ON x.tenant_id = l.tenant_id AND x.execution_id = l.execution_id
+            WHERE l.tenant_id = ${TENANT} AND ${settled()}) y
+          WHERE y.last IS NULL
+            OR EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${TENANT} AND c.execution_id = y.execution_id
+              AND c.line = y.line AND c.revision > y.last)
+            OR EXISTS (SELECT 1 FROM checkpoint_items p WHERE p.tenant_id = ${TENANT} AND p.execution_id = y.execution_id
+              AND p.line = y.line AND (p.added > y.last OR (p.removed > y.last AND p.removed <> ${NEVER})))
           LIMIT ${MAX_EXAMPLES}`,
   },
   {

@@ -12,10 +12,12 @@ import {
 } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import type { Reach } from '../../engine/sql.js';
+import { moveDoc } from '../../index/sql.js';
 import { canonical } from '../../kernel/node.js';
 import { executionsWithin } from '../executions/store.js';
 import { ROOTS } from '../states/parts.js';
 import { NEVER } from '../states/store.js';
+import { thoughtContentId } from '../states/thought-docs.js';
 import type { EntrySpan } from './pruning.js';
 import type { CheckpointRow } from './store.js';
 
@@ -113,18 +115,21 @@ export const spansOf = (query: Query, name: EntryTable, checkpoint_ids: readonly
   );
 
 /** Moves an entry to another checkpoint, unless that has one with the same id. */
-export const moveEntry = (
+export async function moveEntry(
   tx: Tx,
   name: EntryTable,
   { checkpoint_id, id }: EntrySpan,
   owner_id: string,
-): Promise<void> =>
-  tx.send(
+): Promise<void> {
+  const moved = await tx.run(
     sql`UPDATE ${tables[name]} SET checkpoint_id = ${owner_id}
         WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id} AND id = ${id}
           AND NOT EXISTS (SELECT 1 FROM ${tables[name]} o
             WHERE o.tenant_id = ${TENANT} AND o.checkpoint_id = ${owner_id} AND o.id = ${id})`,
   );
+  if (moved > 0 && name === 'thoughts')
+    moveDoc(tx, 'thought', thoughtContentId(checkpoint_id, id), thoughtContentId(owner_id, id));
+}
 
 /** Whether labels have a member of this value: both are canonical JSON, so equal values are equal texts. */
 const hasLabel = (name: string, value: string): Sql =>

@@ -11,8 +11,6 @@ export type PrunedNode = Pick<
 export interface PrunePlan {
   readonly kept: readonly PrunedNode[];
   readonly removed: readonly PrunedNode[];
-  /** New parents: the nearest remaining ancestor, or null for a root. */
-  readonly parents: ReadonlyMap<string, string | null>;
 }
 
 const DAY_MS = 86_400_000;
@@ -36,6 +34,14 @@ export function planPruning(
       if (id !== null && children.length > 1) keep.add(id);
   const kept = nodes.filter(({ checkpoint_id }) => keep.has(checkpoint_id));
   const removed = nodes.filter(({ checkpoint_id }) => !keep.has(checkpoint_id));
+  return { kept, removed };
+}
+
+/** New parents once some checkpoints are removed: the nearest remaining ancestor, or null for a root. */
+export function parentsWithout(
+  removed: readonly PrunedNode[],
+  kept: readonly PrunedNode[],
+): ReadonlyMap<string, string | null> {
   const gone = new Map(removed.map(({ checkpoint_id, parent_id }) => [checkpoint_id, parent_id]));
   const parents = new Map<string, string | null>();
   for (const { checkpoint_id, parent_id } of kept) {
@@ -49,7 +55,7 @@ export function planPruning(
     if (parent !== null && passed.has(parent)) parent = null;
     if (parent !== parent_id) parents.set(checkpoint_id, parent);
   }
-  return { kept, removed, parents };
+  return parents;
 }
 
 /** A thought or tool call, and one of the line segments on which it is visible. */

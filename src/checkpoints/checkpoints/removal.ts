@@ -1,6 +1,8 @@
 /** Removes checkpoints, and the parts of states that no checkpoint shows any more. */
 import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
+import { hideDocs } from '../../index/sql.js';
 import type { LineRow } from '../states/parts.js';
+import { thoughtContentId } from '../states/thought-docs.js';
 import type { Holder, Override, Overrides, VisiblePart } from '../states/visibility.js';
 import type { PrunedNode } from './pruning.js';
 
@@ -127,12 +129,12 @@ export async function overridesOf(query: Query, execution_id: string): Promise<O
   return { overrides, holders };
 }
 
-/** Parts of an execution up to a revision, by keyset. */
+/** Parts of an execution up to a revision, by keyset. Erasing them moves them behind the cursor. */
 export function partsAfter(
   query: Query,
   table: PartTable,
   { execution_id, revision }: { readonly execution_id: string; readonly revision: number },
-  after: Pick<PartPlace, 'line' | 'added' | 'ordinal'>,
+  after: Pick<PartPlace, 'line' | 'removed' | 'added' | 'ordinal'>,
   limit: number,
 ): Promise<PartPlace[]> {
   const { name, slot, content } = tables[table];
@@ -141,22 +143,41 @@ export function partsAfter(
           COALESCE(OCTET_LENGTH(CAST(${content} AS text)), 0) AS bytes
         FROM ${name} p WHERE p.tenant_id = ${TENANT} AND p.execution_id = ${execution_id}
           AND p.added <= ${revision}
-          AND (p.line, p.added, p.ordinal) > (${after.line}, ${after.added}, ${after.ordinal})
-        ORDER BY p.line, p.added, p.ordinal LIMIT ${limit}`,
+          AND (p.line, p.removed, p.added, p.ordinal) >
+            (${after.line}, ${after.removed}, ${after.added}, ${after.ordinal})
+        ORDER BY p.line, p.removed, p.added, p.ordinal LIMIT ${limit}`,
   );
 }
 
 type PartChange = (tx: Tx, table: PartTable, execution_id: string, part: PartPlace) => Promise<void>;
 
-const isPart = (execution_id: string, { line, added, ordinal }: PartPlace): Sql =>
-  sql`execution_id = ${execution_id} AND line = ${line} AND added = ${added} AND ordinal = ${ordinal}`;
+const isPart = (execution_id: string, { line, removed, added, ordinal }: PartPlace): Sql =>
+  sql`execution_id = ${execution_id} AND line = ${line} AND removed = ${removed} AND added = ${added}
+        AND ordinal = ${ordinal}`;
 
 /** Erases the content of a part, which is visible nowhere from then on. */
 export const emptyPart: PartChange = (tx, table, execution_id, part) =>
-  tx.send(
+  change(
+    tx,
+    table,
     sql`UPDATE ${tables[table].name} SET ${tables[table].emptied}, removed = 0
         WHERE tenant_id = ${TENANT} AND ${isPart(execution_id, part)}`,
   );
 
 export const deletePart: PartChange = (tx, table, execution_id, part) =>
-  tx.send(sql`DELETE FROM ${tables[table].name} WHERE tenant_id = ${TENANT} AND ${isPart(execution_id, part)}`);
+  change(
+    tx,
+    table,
+    sql`DELETE FROM ${tables[table].name} WHERE tenant_id = ${TENANT} AND ${isPart(execution_id, part)}`,
+  );
+
+/** A thought also leaves the search. */
+async function change(tx: Tx, table: PartTable, statement: Sql): Promise<void> {
+  if (table !== 'thoughts') return tx.send(statement);
+  const rows = await tx.returning<{ checkpoint_id: string; id: string }>(sql`${statement} RETURNING checkpoint_id, id`);
+  hideDocs(
+    tx,
+    'thought',
+    rows.map(({ checkpoint_id, id }) => thoughtContentId(checkpoint_id, id)),
+  );
+}

@@ -7,7 +7,7 @@ import type { NextState, State } from '../states/snapshot-state.js';
 import { type Owner, storedText } from '../states/store.js';
 import { toolCallIds } from '../states/tool-call-ids.js';
 import type { Checkpoint, CheckpointMetadata, CheckpointSummary, ToolCall } from './model.js';
-import type { CheckpointPlace, CheckpointRow } from './store.js';
+import type { CheckpointRow } from './store.js';
 
 /** A checkpoint to be added, without its state. */
 export interface Draft {
@@ -54,7 +54,7 @@ export const bytesOf = ({ added }: NextState): number => added.reduce((sum, part
 
 export function rowFor(
   draft: Draft,
-  parent: CheckpointPlace | undefined,
+  parent_id: string | null,
   at: { readonly line: number; readonly revision: number; readonly agent_id: string },
   next: NextState,
   now: number,
@@ -66,8 +66,7 @@ export function rowFor(
     line: at.line,
     revision: at.revision,
     agent_id: at.agent_id,
-    followed: 0,
-    parent_id: parent?.checkpoint_id ?? draft.absent_parent_id ?? null,
+    parent_id: parent_id ?? draft.absent_parent_id ?? null,
     is_branch: branch?.is_branch ? 1 : 0,
     branch_reason: branch?.reason ?? null,
     name: draft.name,

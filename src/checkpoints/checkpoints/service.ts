@@ -10,28 +10,49 @@ import { diffStates } from '../states/diff.js';
 import { describeChanges } from '../states/diff-summary.js';
 import { snapshotOf } from '../states/snapshot-state.js';
 import { addCheckpoint } from './adding.js';
+import { type Delta, parentOf, stateFrom } from './deltas.js';
 import { type Checkpoint, type CheckpointSummary, presentMembers } from './model.js';
 import {
   openCheckpoint,
   openState,
+  readState,
   retainedState,
   showCheckpoint,
   showSummary,
   showWrite,
   writeRow,
 } from './states.js';
-import { findCheckpoint, findUsed } from './store.js';
-import { insertWrites, readWrites, replaceWrite, takenPlaces, type WriteRow } from './writes.js';
+import { type CheckpointRow, findCheckpoint, findHead, findUsed } from './store.js';
+import { findWrites, insertWrites, replaceWrite, takenPlaces, type WriteRow } from './writes.js';
 
 export async function create(call: Call, input: In<'checkpoints.create'>): Promise<CheckpointSummary> {
   if (input.root && input.parent_checkpoint_id !== undefined)
     throw invalid('`root` and `parent_checkpoint_id` exclude each other: give one of them');
-  return addCheckpoint(
+  const { base, changes, ...rest } = input;
+  if (input.snapshot !== undefined) {
+    if (base === undefined && changes === undefined) return createFrom(call, rest);
+    throw invalid('`snapshot` excludes `base` and `changes`: give the whole state, or the changes from a checkpoint');
+  }
+  if (base === undefined || changes === undefined)
+    throw invalid(
+      base === changes
+        ? 'checkpoints.create: snapshot: required, unless `base` and `changes` are given'
+        : '`base` and `changes` belong together: give both, or the whole state as `snapshot`',
+    );
+  const owned = call.options.owned ? input : (toImmutable(input) as unknown as typeof input);
+  const snapshot = await stateFrom(call, owned as typeof input & Delta);
+  const { base: _, changes: __, ...others } = owned;
+  return createFrom(call, { ...others, snapshot });
+}
+
+/** A request with changes has the key of the same request with the whole state. */
+const createFrom = (call: Call, input: In<'checkpoints.create'>): Promise<CheckpointSummary> =>
+  addCheckpoint(
     call,
     {
       checkpoint_id: input.checkpoint_id,
       execution_id: input.execution_id,
-      parent_id: input.root ? null : input.parent_checkpoint_id,
+      parent_id: parentOf(input),
       snapshot: input.snapshot,
       metadata: input.metadata ?? {},
       name: input.name ?? null,
@@ -42,7 +63,6 @@ export async function create(call: Call, input: In<'checkpoints.create'>): Promi
     input,
     'cairn.checkpoint.created',
   );
-}
 
 export const readCheckpoint = (call: Call, checkpoint_id: string): Promise<Checkpoint> =>
   call.driver.snapshot(call.tenant, (query) => readWhole(query, checkpoint_id));
@@ -85,15 +105,16 @@ export async function diff(call: Call, input: In<'checkpoints.diff'>): Promise<O
 
 export const latest = (call: Call, { execution_id }: In<'checkpoints.latest'>): Promise<Checkpoint> =>
   call.driver.snapshot(call.tenant, async (query) => {
-    const { head_id } = await openExecution(query, execution_id);
-    if (head_id !== null) return readWhole(query, head_id);
+    const row = await findHead(query, execution_id);
+    if (row) return showCheckpoint(row, await readState(query, row));
+    await openExecution(query, execution_id);
     throw new CairnError('CHECKPOINT_NOT_FOUND', `execution ${execution_id} has no checkpoint yet`);
   });
 
 /** Locks the execution of a checkpoint, then checks again: the checkpoint may have been pruned before the lock. */
-async function openLocked(work: Work, checkpoint_id: string): Promise<ExecutionRow> {
+async function openLocked(work: Work, checkpoint_id: string, found?: CheckpointRow): Promise<ExecutionRow> {
   const { tx } = work;
-  const { execution_id } = await openCheckpoint(tx, checkpoint_id);
+  const { execution_id } = found ?? (await openCheckpoint(tx, checkpoint_id));
   const execution = await openExecutionLocked(work, execution_id);
   await openCheckpoint(tx, checkpoint_id);
   return execution;
@@ -186,7 +207,7 @@ async function executionOfWrites(work: Work, input: In<'checkpoints.write'>): Pr
   const row = await findCheckpoint(tx, checkpoint_id);
   if (row && execution_id !== undefined && row.execution_id !== execution_id)
     throw new CairnError('UNKNOWN_ENTITY', `execution ${execution_id} has no checkpoint ${checkpoint_id}`);
-  if (row || execution_id === undefined) return openLocked(work, checkpoint_id);
+  if (row || execution_id === undefined) return openLocked(work, checkpoint_id, row);
   const execution = await openExecutionLocked(work, execution_id);
   if (await findUsed(tx, checkpoint_id)) throw notFound(tx, 'checkpoint', checkpoint_id);
   return execution;
@@ -194,6 +215,7 @@ async function executionOfWrites(work: Work, input: In<'checkpoints.write'>): Pr
 
 export async function writes(call: Call, input: In<'checkpoints.writes'>): Promise<Out<'checkpoints.writes'>> {
   const query = call.driver.at(call.tenant);
-  const rows = await readWrites(query, await openCheckpoint(query, input.checkpoint_id));
+  const rows = await findWrites(query, input.checkpoint_id);
+  if (!rows) throw notFound(query, 'checkpoint', input.checkpoint_id);
   return { writes: rows.map(showWrite) };
 }

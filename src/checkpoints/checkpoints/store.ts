@@ -1,5 +1,5 @@
 /** checkpoints and execution_lines: one row per state, and how states follow each other. */
-import { insertRows, type Query, sql, TENANT, type Tx, tenantTable } from '../../driver/index.js';
+import { insertRows, join, type Query, type Sql, sql, TENANT, type Tx, tenantTable } from '../../driver/index.js';
 import type { LineRow } from '../states/parts.js';
 import type { CheckpointReason } from './model.js';
 
@@ -9,8 +9,6 @@ export interface CheckpointRow {
   readonly agent_id: string;
   readonly line: number;
   readonly revision: number;
-  /** 1 if another checkpoint follows it on its line. */
-  readonly followed: number;
   readonly parent_id: string | null;
   readonly is_branch: number;
   readonly branch_reason: string | null;
@@ -40,7 +38,7 @@ const table = tenantTable('checkpoints', {
     'description',
     'checkpoint_reason',
   ],
-  bigint: ['line', 'revision', 'followed', 'is_branch', 'step_number', 'tokens_used'],
+  bigint: ['line', 'revision', 'is_branch', 'step_number', 'tokens_used'],
   json: ['labels', 'rest', 'carried'],
   'double precision': ['total_steps_estimate', 'duration_ms', 'timestamp'],
 });
@@ -51,6 +49,15 @@ export interface PlacedCheckpoint extends CheckpointRow {
   /** The line that its line branched off from. */
   readonly base_line: number | null;
 }
+
+/** The current checkpoint of an execution; undefined if it has none, or is deleted. */
+export const findHead = (query: Query, execution_id: string): Promise<PlacedCheckpoint | undefined> =>
+  query.get<PlacedCheckpoint>(
+    sql`SELECT c.*, l.base_line FROM executions e
+        JOIN checkpoints c ON c.tenant_id = e.tenant_id AND c.checkpoint_id = e.head_id
+        JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
+        WHERE e.tenant_id = ${TENANT} AND e.execution_id = ${execution_id} AND e.deleted_at IS NULL`,
+  );
 
 /** Undefined if its execution is deleted. */
 export const findCheckpoint = (query: Query, checkpoint_id: string): Promise<PlacedCheckpoint | undefined> =>
@@ -87,28 +94,58 @@ export const hasChild = async (query: Query, execution_id: string, checkpoint_id
         WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} AND parent_id = ${checkpoint_id} LIMIT 1`,
   )) !== undefined;
 
-export type CheckpointPlace = Pick<PlacedCheckpoint, 'checkpoint_id' | 'line' | 'revision' | 'followed' | 'base_line'>;
+export interface CheckpointPlace extends Pick<PlacedCheckpoint, 'line' | 'revision' | 'base_line'> {
+  /** The revision of the last checkpoint on its line; null or outdated if the newest of the execution is on it. */
+  readonly last: number | null;
+}
+
+const placeOf = (execution_id: string, checkpoint_id: string): Sql =>
+  sql`SELECT 0 AS used, c.line, c.revision, l.base_line, l.last FROM checkpoints c
+        JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
+        WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id} AND c.execution_id = ${execution_id}`;
+
+/** Whether the id is in use (1), or was (2). */
+const usesOf = (checkpoint_id: string): Sql =>
+  sql`SELECT CASE WHEN e.deleted_at IS NULL THEN 1 ELSE 2 END AS used, 0 AS line, 0 AS revision, 0 AS base_line,
+          0 AS last FROM checkpoints c
+        JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
+        WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id}
+      UNION ALL
+      SELECT 2, 0, 0, 0, 0 FROM checkpoints_gone WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`;
 
 export const findPlace = (
   query: Query,
   execution_id: string,
   checkpoint_id: string,
-): Promise<CheckpointPlace | undefined> =>
-  query.get<CheckpointPlace>(
-    sql`SELECT c.checkpoint_id, c.line, c.revision, c.followed, l.base_line FROM checkpoints c
-        JOIN execution_lines l ON l.tenant_id = c.tenant_id AND l.execution_id = c.execution_id AND l.line = c.line
-        WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id} AND c.execution_id = ${execution_id}`,
-  );
+): Promise<CheckpointPlace | undefined> => query.get<CheckpointPlace>(placeOf(execution_id, checkpoint_id));
 
-/** Whether the id is in use, or was. */
-export const findUsed = (query: Query, checkpoint_id: string): Promise<{ gone: number } | undefined> =>
-  query.get(
-    sql`SELECT CASE WHEN e.deleted_at IS NULL THEN 0 ELSE 1 END AS gone FROM checkpoints c
-          JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
-          WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id}
-        UNION ALL
-        SELECT 1 AS gone FROM checkpoints_gone WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`,
-  );
+/** Undefined if the id was never in use. */
+export async function findUsed(query: Query, checkpoint_id: string): Promise<{ readonly gone: boolean } | undefined> {
+  const row = await query.get<{ used: number }>(usesOf(checkpoint_id));
+  return row && { gone: row.used === 2 };
+}
+
+interface Surroundings {
+  readonly parent: CheckpointPlace | undefined;
+  /** How the id of the new checkpoint is used already. */
+  readonly used: { readonly gone: boolean } | undefined;
+}
+
+/** What a new checkpoint needs to know of others, in one query. */
+export async function findSurroundings(
+  query: Query,
+  execution_id: string,
+  { checkpoint_id, parent_id }: { readonly checkpoint_id: string | undefined; readonly parent_id: string | null },
+): Promise<Surroundings> {
+  const asked = [
+    ...(parent_id === null ? [] : [placeOf(execution_id, parent_id)]),
+    ...(checkpoint_id === undefined ? [] : [usesOf(checkpoint_id)]),
+  ];
+  const rows =
+    asked.length === 0 ? [] : await query.all<CheckpointPlace & { used: number }>(join(asked, ' UNION ALL '));
+  const used = rows.find((row) => row.used > 0);
+  return { parent: rows.find((row) => row.used === 0), used: used && { gone: used.used === 2 } };
+}
 
 /** The ids that are in use, or were. */
 export async function usedIds(query: Query, checkpoint_ids: readonly string[]): Promise<string[]> {
@@ -123,15 +160,23 @@ export async function usedIds(query: Query, checkpoint_ids: readonly string[]): 
 
 const linesTable = tenantTable('execution_lines', {
   text: ['execution_id'],
-  bigint: ['line', 'base_line', 'base_revision'],
+  bigint: ['line', 'base_line', 'base_revision', 'last'],
 });
 
-export const insertLines = (tx: Tx, execution_id: string, lines: readonly LineRow[]): Promise<void> =>
+export interface NewLine extends LineRow {
+  readonly last: number | null;
+}
+
+export const insertLines = (tx: Tx, execution_id: string, lines: readonly NewLine[]): Promise<void> =>
   insertRows(
     tx,
     linesTable,
     lines.map((line) => ({ ...line, execution_id })),
   );
 
-export const markFollowed = (tx: Tx, checkpoint_id: string): Promise<void> =>
-  tx.send(sql`UPDATE checkpoints SET followed = 1 WHERE tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id}`);
+/** Notes where a line stands that the newest checkpoint of its execution is no longer on. */
+export const leaveLine = (tx: Tx, execution_id: string, line: number, last: number): Promise<void> =>
+  tx.send(
+    sql`UPDATE execution_lines SET last = ${last}
+        WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id} AND line = ${line}`,
+  );

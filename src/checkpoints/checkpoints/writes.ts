@@ -23,9 +23,18 @@ interface WritesOf {
 const among = ({ checkpoint_id, execution_id }: WritesOf): Sql =>
   sql`tenant_id = ${TENANT} AND checkpoint_id = ${checkpoint_id} AND execution_id = ${execution_id}`;
 
-/** In the order of their arrival. */
-export const readWrites = (query: Query, of: WritesOf): Promise<WriteRow[]> =>
-  query.all(sql`SELECT task_id, place, channel, value FROM checkpoint_writes WHERE ${among(of)} ORDER BY ordinal`);
+/** In the order of their arrival; undefined if there is no such checkpoint. */
+export async function findWrites(query: Query, checkpoint_id: string): Promise<WriteRow[] | undefined> {
+  const rows = await query.all<WriteRow | { readonly task_id: null }>(
+    sql`SELECT w.task_id, w.place, w.channel, w.value FROM checkpoints c
+        JOIN executions e ON e.tenant_id = c.tenant_id AND e.execution_id = c.execution_id
+        LEFT JOIN checkpoint_writes w ON w.tenant_id = c.tenant_id AND w.checkpoint_id = c.checkpoint_id
+          AND w.execution_id = c.execution_id
+        WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = ${checkpoint_id} AND e.deleted_at IS NULL
+        ORDER BY w.ordinal`,
+  );
+  return rows.length === 0 ? undefined : rows.filter((row) => row.task_id !== null);
+}
 
 /** `after`: the last ordinal in use. */
 export const insertWrites = (

@@ -15,7 +15,7 @@ import { addEndings, executionHolder, pruneHolder, reopenEnding } from '../../en
 import { CairnError, notFound } from '../../kernel/index.js';
 import { refuseFormerOwner, type TreeDeletion } from '../../memory/index.js';
 import { ENTRY_TABLES, moveEntry, spansOf } from '../checkpoints/lists-store.js';
-import { newOwners, type PrunePlan, planPruning } from '../checkpoints/pruning.js';
+import { newOwners, type PrunedNode, type PrunePlan, parentsWithout, planPruning } from '../checkpoints/pruning.js';
 import {
   linesOf,
   nodesOf,
@@ -108,8 +108,12 @@ async function removePlanned(call: Call, seen: ExecutionRow, plan: PrunePlan, go
   const inOrder = buildTree(plan.removed).nodes.reverse();
   const doomed = new Set(plan.removed.map(({ checkpoint_id }) => checkpoint_id));
   const isDoomed = (id: string | null) => id !== null && doomed.has(id);
+  let kept = plan.kept;
   for (let from = 0; from < inOrder.length; from += CHUNK) {
-    const ids = inOrder.slice(from, from + CHUNK).map(({ row }) => row.checkpoint_id);
+    const rows = inOrder.slice(from, from + CHUNK).map(({ row }) => row);
+    const ids = rows.map(({ checkpoint_id }) => checkpoint_id);
+    // Only past those of this chunk: if the plan turns out stale, those that are left keep their descendants.
+    const parents = parentsWithout(rows, kept);
     const done = await writeGuarded(call, async (tx) => {
       const now = call.driver.now();
       const work = { call, tx, now };
@@ -117,8 +121,7 @@ async function removePlanned(call: Call, seen: ExecutionRow, plan: PrunePlan, go
       const added = await nodesOf(tx, execution_id, seen.revision);
       const isComplete = execution.checkpoints - added.length === seen.checkpoints - from;
       if (!isComplete || [execution.head_id, ...added.map(({ parent_id }) => parent_id)].some(isDoomed)) return false;
-      // Before any is removed, so that a remaining checkpoint always has a remaining parent.
-      if (from === 0) for (const [id, parent] of plan.parents) await setParent(tx, id, parent);
+      for (const [id, parent] of parents) await setParent(tx, id, parent);
       for (const table of ENTRY_TABLES)
         for (const { entry, owner } of newOwners(plan.kept, await spansOf(tx, table, ids)))
           await moveEntry(tx, table, entry, owner.checkpoint_id);
@@ -132,6 +135,9 @@ async function removePlanned(call: Call, seen: ExecutionRow, plan: PrunePlan, go
     if (!done) return false;
     for (const id of ids) retainedStates.of(call).forget(call.tenant, id);
     gone.push(...ids);
+    const parentOf = ({ checkpoint_id, parent_id }: PrunedNode) =>
+      parents.has(checkpoint_id) ? parents.get(checkpoint_id)! : parent_id;
+    kept = kept.map((node) => ({ ...node, parent_id: parentOf(node) }));
   }
   return true;
 }

@@ -31,7 +31,7 @@ export async function* invisibleParts(
 ): AsyncGenerator<{ table: PartTable; parts: PartPlace[] }> {
   const query = longQuery(call.driver, call.tenant);
   for (const table of PART_TABLES) {
-    let after = { line: 0, added: 0, ordinal: -1 };
+    let after = { line: 0, removed: -1, added: 0, ordinal: -1 };
     for (;;) {
       const parts = await partsAfter(query, table, execution, after, PARTS_PER_READ);
       const invisible = parts.filter((part) => !visibility.isVisible(part));

@@ -86,6 +86,7 @@ export function newExecution(
     metadata: null,
     carried: null,
     revision: 0,
+    line: 0,
     checkpoints: 0,
     head_id: null,
     sent_hash: null,

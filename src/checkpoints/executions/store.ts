@@ -28,8 +28,9 @@ export interface ExecutionRow {
   readonly metadata: string | null;
   /** Unknown members of an imported bundle, as JSON. */
   readonly carried: string | null;
-  /** The revision of its newest checkpoint. */
+  /** The revision of its newest checkpoint, and the line that it is on. */
   readonly revision: number;
+  readonly line: number;
   readonly checkpoints: number;
   /** The current checkpoint. */
   readonly head_id: string | null;
@@ -53,7 +54,7 @@ const table = tenantTable('executions', {
     'sent_hash',
   ],
   json: ['metadata', 'carried'],
-  bigint: ['revision', 'checkpoints', 'created_at', 'updated_at', 'finished_at'],
+  bigint: ['revision', 'line', 'checkpoints', 'created_at', 'updated_at', 'finished_at'],
 });
 
 export const insertExecution = (tx: Tx, row: ExecutionRow): Promise<void> => insertRows(tx, table, [row]);
@@ -83,11 +84,11 @@ export const updateExecution = (
 export const advanceExecution = (
   tx: Tx,
   execution_id: string,
-  to: Pick<ExecutionRow, 'revision' | 'head_id' | 'updated_at'>,
+  to: Pick<ExecutionRow, 'revision' | 'line' | 'head_id' | 'updated_at'>,
 ): Promise<void> =>
   tx.send(
-    sql`UPDATE executions SET revision = ${to.revision}, head_id = ${to.head_id}, checkpoints = checkpoints + 1,
-          updated_at = ${to.updated_at}
+    sql`UPDATE executions SET revision = ${to.revision}, line = ${to.line}, head_id = ${to.head_id},
+          checkpoints = checkpoints + 1, updated_at = ${to.updated_at}
         WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}`,
   );
 

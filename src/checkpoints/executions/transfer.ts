@@ -14,8 +14,7 @@ import { readCheckpoint } from '../checkpoints/versions.js';
 import { insertWrites } from '../checkpoints/writes.js';
 import { bundleWithCarried, carriedByBundle, withCarried } from '../states/carried-members.js';
 import { type Rest, snapshotOf } from '../states/snapshot-state.js';
-import { insertParts, thoughtBodies } from '../states/store.js';
-import { measureThoughts } from '../states/thought-measures.js';
+import { insertParts } from '../states/store.js';
 import { type BundledCheckpoint, type BundledExecution, bundleSteps, readSteps, sameBundleSteps } from './bundle.js';
 import { readContents, statesFrom, storedBytes } from './contents.js';
 import { type LaidOut, layOut } from './layout.js';
@@ -77,7 +76,6 @@ async function importBundle(call: Call, input: In<'executions.import'>): Promise
   const laidOut = await runCallSteps(call, layOut(tenant, checkpoints));
   const existing = await sameExecution(call, execution_id, input.bundle as unknown as Bundle);
   if (existing && call.options.idempotency_key === undefined) return existing;
-  const measures = await measureThoughts(call, existing ? [] : thoughtBodies(laidOut.parts));
   return change(call, {
     input,
     bytes: laidOut.bytes,
@@ -97,6 +95,7 @@ async function importBundle(call: Call, input: In<'executions.import'>): Promise
           metadata: metadataText(execution.metadata),
           carried: carriedByBundle(input.bundle as unknown as Bundle),
           revision: laidOut.rows.length,
+          line: laidOut.rows.at(-1)?.line ?? 0,
           checkpoints: laidOut.rows.length,
           head_id,
           created_at: execution.created_at,
@@ -107,7 +106,7 @@ async function importBundle(call: Call, input: In<'executions.import'>): Promise
       await insertExecution(tx, row);
       await insertLines(tx, execution_id, laidOut.lines);
       await insertCheckpoints(tx, laidOut.rows);
-      await insertParts(tx, row, laidOut.parts, measures);
+      await insertParts(tx, row, laidOut.parts);
       for (const { checkpoint_id, writes } of laidOut.writes)
         await insertWrites(tx, { checkpoint_id, execution_id }, 0, writes.map(writeRow));
       const facts = { checkpoints: laidOut.rows.length };

@@ -1,5 +1,6 @@
 /** Reads an execution as a whole: its tree, its statistics, and the moves of its current checkpoint. */
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
+import { factsOf } from '../../engine/sql.js';
 import type { CheckpointRow } from '../checkpoints/store.js';
 import { segments } from '../states/store.js';
 import type { ExecutionStats, ExecutionTreeNode } from './model.js';
@@ -91,7 +92,7 @@ interface Move {
   readonly checkpoint_id: string | null;
 }
 
-type MoveRow = Record<'packet_type' | 'entity_type' | 'entity_id', string> & { seq: number; envelope: string | null };
+type MoveRow = Record<'packet_type' | 'entity_type' | 'entity_id', string> & { seq: number; facts: string };
 
 /** In order, without checkpoints that were removed: their states cannot be read. */
 export async function nextMoves(
@@ -101,7 +102,7 @@ export async function nextMoves(
   limit: number,
 ): Promise<Move[]> {
   const rows = await query.all<MoveRow>(
-    sql`SELECT p.seq, p.packet_type, p.entity_type, p.entity_id, p.envelope FROM packet_store p
+    sql`SELECT p.seq, p.packet_type, p.entity_type, p.entity_id, p.facts FROM packet_store p
         WHERE p.tenant_id = ${TENANT} AND p.seq > ${range.after} AND p.seq <= ${range.until}
           AND ((p.packet_type IN ('cairn.checkpoint.created', 'cairn.checkpoint.branched', 'cairn.checkpoint.imported')
                 AND EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant_id = ${TENANT} AND c.checkpoint_id = p.entity_id
@@ -109,13 +110,12 @@ export async function nextMoves(
             OR (p.packet_type = 'cairn.execution.restored' AND p.entity_id = ${execution_id}))
         ORDER BY p.seq LIMIT ${limit}`,
   );
-  return rows.map(({ seq, packet_type, entity_type, entity_id, envelope }) => ({
+  return rows.map(({ seq, packet_type, entity_type, entity_id, facts }) => ({
     seq,
     imported: packet_type === 'cairn.checkpoint.imported',
-    checkpoint_id: entity_type === 'checkpoint' ? entity_id : restoredTo(envelope),
+    checkpoint_id: entity_type === 'checkpoint' ? entity_id : restoredTo(facts),
   }));
 }
 
 /** The checkpoint in the facts of a restore event. */
-const restoredTo = (envelope: string | null): string | null =>
-  envelope && (JSON.parse(envelope) as { payload: { checkpoint_id: string } }).payload.checkpoint_id;
+const restoredTo = (facts: string): string | null => (factsOf({ facts }) as { checkpoint_id: string }).checkpoint_id;

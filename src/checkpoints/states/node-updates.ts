@@ -62,11 +62,11 @@ export function objectNode(id: ContainerId, members: ReadonlyMap<string, Node>, 
   return { kind: 'object', id, value, members, ref, size };
 }
 
-/** The object as sent; the same node if nothing differs. */
+/** The object as sent; the same node if nothing differs. Members are sorted, so that their order changes no stored row. */
 export function* updateObject(edit: EditBuilder, node: ObjectNode, sent: Record<string, unknown>): Steps<ObjectNode> {
   let members: Map<string, Node> | undefined;
   let found = 0;
-  for (const key of Object.keys(sent)) {
+  for (const key of Object.keys(sent).sort()) {
     const value = sent[key];
     if (value === undefined) continue;
     yield;

@@ -6,6 +6,11 @@ import { type State, sizeOf } from './snapshot-state.js';
 const MAX_SIZE = 64 * 1024 * 1024;
 const MAX_STATES = 1000;
 
+interface CheckpointName {
+  readonly checkpoint_id: string;
+  readonly execution_id: string;
+}
+
 interface Retained {
   readonly owner: string;
   readonly state: State;
@@ -40,11 +45,13 @@ export class RetainedStates {
     return retained?.state;
   }
 
-  set(
-    tenant: string,
-    { checkpoint_id, execution_id }: { checkpoint_id: string; execution_id: string },
-    state: State,
-  ): void {
+  /** The state, if it is of this execution. */
+  of(tenant: string, { checkpoint_id, execution_id }: CheckpointName): State | undefined {
+    const isOwn = this.#states.get(nameOf(tenant, checkpoint_id))?.owner === nameOf(tenant, execution_id);
+    return isOwn ? this.get(tenant, checkpoint_id) : undefined;
+  }
+
+  set(tenant: string, { checkpoint_id, execution_id }: CheckpointName, state: State): void {
     const name = nameOf(tenant, checkpoint_id);
     this.#drop(name);
     const size = sizeOf(state);

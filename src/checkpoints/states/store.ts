@@ -10,15 +10,16 @@ import {
   TENANT,
   type Tx,
 } from '../../driver/index.js';
-import { insertDocs } from '../../index/sql.js';
+import { addDocs } from '../../index/sql.js';
 import type { Json } from '../../kernel/contract.js';
+import { groupBy } from '../../kernel/index.js';
 import type { Thought, ToolCall } from '../checkpoints/model.js';
 import type { PlacedCheckpoint } from '../checkpoints/store.js';
 import type { StoredPart } from './assembly.js';
-import { containerNumber, type Edit, type Part, ROOTS, type Stamp, vacatedSlots } from './parts.js';
-import { type ThoughtExecution, type ThoughtMeasures, thoughtDoc } from './thought-docs.js';
+import { containerNumber, type Edit, type End, type Part, ROOTS, type Stamp, vacatedSlots } from './parts.js';
+import { type ThoughtExecution, thoughtDoc } from './thought-docs.js';
 
-/** `removed` of a part that is still visible; an index names the same number. */
+/** `removed` of a part that is still visible. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
 
 const placed = { execution_id: 'text', line: 'bigint', added: 'bigint', ordinal: 'bigint', removed: 'bigint' } as const;
@@ -113,37 +114,31 @@ export function endsByOrdinal(rows: PartRows): ReadonlyMap<number, (revision: nu
 /** Indexes of columns in a row of thoughts. */
 const THOUGHT = { checkpoint_id: 1, body: 11 } as const;
 
-export const thoughtBodies = ({ thoughts: rows }: PartRows): string[] => rows.map((row) => row[THOUGHT.body] as string);
-
-export const addedThoughts = ({ added }: Pick<Edit, 'added'>): string[] =>
-  added.filter(({ parent }) => parent === ROOTS.thoughts).map(body);
-
-export async function insertParts(
-  tx: Tx,
-  execution: ThoughtExecution,
-  rows: PartRows,
-  measures: ThoughtMeasures,
-): Promise<void> {
+export async function insertParts(tx: Tx, execution: ThoughtExecution, rows: PartRows): Promise<void> {
   await tx.insert(items, rows.items);
   await tx.insert(thoughts, rows.thoughts);
   const docs = rows.thoughts.map((row) => {
     const body = row[THOUGHT.body] as string;
-    return thoughtDoc(execution, { checkpoint_id: row[THOUGHT.checkpoint_id] as string, body }, measures(body));
+    return thoughtDoc(execution, { checkpoint_id: row[THOUGHT.checkpoint_id] as string, body });
   });
-  await insertDocs(tx, docs);
+  addDocs(tx, docs);
   await tx.insert(toolCalls, rows.tool_calls);
 }
 
 /** Ends the parts that an edit replaces or removes. Parts of another line stay: other checkpoints show them. */
 export async function endParts(tx: Tx, execution_id: string, edit: Edit, { line, revision }: Stamp): Promise<void> {
-  for (const { parent, ref } of edit.ended) {
-    if (ref.stamp.line !== line) continue;
-    const at = sql`SET removed = ${revision} WHERE tenant_id = ${TENANT} AND execution_id = ${execution_id}
-      AND line = ${line} AND added = ${ref.stamp.revision} AND ordinal = ${ref.ordinal}`;
-    if (parent === ROOTS.thoughts) await tx.send(sql`UPDATE thoughts ${at}`);
-    else if (parent === ROOTS.tool_calls) await tx.send(sql`UPDATE tool_calls ${at}`);
-    else await tx.send(sql`UPDATE checkpoint_items ${at}`);
-  }
+  const own = edit.ended.filter(({ ref }) => ref.stamp.line === line);
+  const kindOf = ({ parent }: End): PartKind =>
+    parent === ROOTS.thoughts ? 'thoughts' : parent === ROOTS.tool_calls ? 'tool_calls' : 'items';
+  for (const [kind, ends] of groupBy(own, kindOf))
+    for (const [added, together] of groupBy(ends, ({ ref }) => ref.stamp.revision)) {
+      const ordinals = together.map(({ ref }) => ref.ordinal);
+      await tx.send(
+        sql`UPDATE ${tables[kind]} SET removed = ${revision} WHERE tenant_id = ${TENANT}
+              AND execution_id = ${execution_id} AND line = ${line} AND removed = ${NEVER} AND added = ${added}
+              AND ordinal = ANY(${ordinals})`,
+      );
+    }
 }
 
 /** A line up to a revision, and its bases, each up to where the next line branched off. */
@@ -174,8 +169,11 @@ const PACKED: Sql = byDialect({
     ELSE json_build_array(p.key, p.kind, p.child)::text END`,
 });
 
-/** Short runs of elements: reading each as a row would cost more than its content. */
-const SHORT: Sql = sql`(p.key IS NULL AND p.kind = 'value' AND LENGTH(CAST(p.value AS text)) <= 512)`;
+/** Short runs of elements: reading each as a row would cost more than its content. In bytes: SQLite counts them unread. */
+const SHORT: Sql = byDialect({
+  sqlite: sql`(p.key IS NULL AND p.kind = 'value' AND octet_length(p.value) <= 512)`,
+  postgres: sql`(p.key IS NULL AND p.kind = 'value' AND octet_length(p.value::text) <= 512)`,
+});
 
 /** The short runs of one list in one row: their positions, and their values in the same order. */
 const JOINED: Sql = byDialect({
@@ -224,15 +222,12 @@ function unpack(rows: readonly SlimRow[]): StoredPart[] {
   return parts;
 }
 
-type StateAt = Pick<PlacedCheckpoint, 'execution_id' | 'line' | 'revision' | 'followed' | 'base_line'>;
+type StateAt = Pick<PlacedCheckpoint, 'execution_id' | 'line' | 'revision' | 'base_line'>;
 
-/** Parts visible on the line itself. At the end of a line no part ended later, and an index lists the visible ones. */
+/** Parts visible on the line itself. */
 function onLine(name: PartKind, at: StateAt, columns: Sql): Sql {
   const line = sql`p.tenant_id = ${TENANT} AND p.execution_id = ${at.execution_id} AND p.line = ${at.line}`;
-  const visible =
-    name === 'items' && at.followed === 0
-      ? sql`p.removed = 9007199254740991`
-      : sql`p.added <= ${at.revision} AND p.removed > ${at.revision}`;
+  const visible = sql`p.added <= ${at.revision} AND p.removed > ${at.revision}`;
   return sql`SELECT ${columns} FROM ${tables[name]} p WHERE ${line} AND ${visible}`;
 }
 

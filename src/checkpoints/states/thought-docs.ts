@@ -1,9 +1,9 @@
 /** Search documents of thoughts: each under the checkpoint that introduced it, until its execution is deleted. */
 import { executionHolder } from '../../engine/sql.js';
-import { type Measured, measure, type NewDoc, PLAIN_DOC } from '../../index/sql.js';
+import { describe, type Measured, measure, type NewDoc, PLAIN_DOC } from '../../index/sql.js';
 import type { Thought } from '../checkpoints/model.js';
 
-/** A character that no id contains; the triggers in schema.ts use it too. */
+/** A character that no id contains. */
 const THOUGHT_MARK = '\u001f';
 
 /** The content_id of a thought; pruning its checkpoint moves it to another one. */
@@ -20,13 +20,9 @@ export interface ThoughtExecution {
   readonly trajectory_id: string | null;
 }
 
-/** The index measures of a thought's body. */
-export type ThoughtMeasures = (body: string) => Measured;
-
 export function thoughtDoc(
   { execution_id, agent_id, trajectory_id }: ThoughtExecution,
   { checkpoint_id, body }: { readonly checkpoint_id: string; readonly body: string },
-  measured: Measured,
 ): NewDoc {
   const thought = JSON.parse(body) as Thought;
   return {
@@ -41,7 +37,7 @@ export function thoughtDoc(
     created_at: Math.trunc(thought.timestamp),
     expires_at: null,
     held_by: executionHolder(execution_id),
-    measured,
+    described: describe(thought.metadata),
   };
 }
 
