@@ -156,15 +156,28 @@ onEveryTarget('plans', (test) => {
 
   it('DSL-11 if one definition is refused, nothing is applied', async () => {
     const cairn = await test().freshTenant();
-    const policies = Array.from(
-      { length: 21 },
-      (_, i) => `policy P${String(i).padStart(2, '0')} { trigger { type: ScopeClose } }`,
-    );
-    const refusal = await refusalOf(cairn.dsl.apply({ source: `${TEAM}\n${policies.join('\n')}` }));
-    expect(refusal).toMatchObject({ status: 400, message: expect.stringMatching(/^policy "P\d\d": .*at most 20/) });
-    expect(await eventsOf(cairn)).toEqual([]);
-    expect((await cairn.agents.list({})).agents).toEqual([]);
+    // The checks of the source cannot know that the type of its agent is taken.
+    await cairn.agents.register({ agent_id: 'busy', agent_type: 'x', capabilities: ['x'] });
+    await cairn.agents.update({ agent_id: 'busy', status: 'busy' });
+    const before = await eventsOf(cairn);
+    const refusal = await refusalOf(cairn.dsl.apply({ source: TEAM, prune: true }));
+    expect(refusal).toMatchObject({ status: 409, message: expect.stringMatching(/^agent "busy": /) });
+    expect(await eventsOf(cairn)).toEqual(before);
+    expect((await cairn.agents.list({})).agents).toHaveLength(1);
     expect((await cairn.settings.get({})).updated_at).toBeNull();
+  });
+
+  it('DSL-13 a plan with more than 20 policies is refused; prune makes room first', async () => {
+    const cairn = await test().freshTenant();
+    const policies = (name: string, count: number) =>
+      Array.from({ length: count }, (_, i) => `policy ${name}${i} { trigger { type: ScopeClose } }`).join('\n');
+    const tooMany = await refusalOf(cairn.dsl.plan({ source: policies('P', 21) }));
+    expect(tooMany).toMatchObject({ status: 409, message: expect.stringMatching(/21 policies.*at most 20/) });
+    await cairn.dsl.apply({ source: policies('P', 20) });
+    const both = await refusalOf(cairn.dsl.apply({ source: policies('Q', 1) }));
+    expect(both).toMatchObject({ status: 409, message: expect.stringMatching(/21 policies/) });
+    const replaced = await cairn.dsl.apply({ source: policies('Q', 20), prune: true });
+    expect(replaced.counts).toEqual({ create: 20, update: 0, unchanged: 0, delete: 20 });
   });
 
   it('DSL-11 a repeated Idempotency-Key gets the same answer', async () => {
@@ -172,8 +185,8 @@ onEveryTarget('plans', (test) => {
     const request = { source: 'agent Lead { capabilities: [lead] }', prune: true };
     const first = await cairn.dsl.apply(request, { idempotency_key: 'apply-1' });
     expect(changesOf(first)).toEqual([
-      'update agent Lead',
       'delete policy EveryTwenty',
+      'update agent Lead',
       'delete handover Review',
       'delete agent Worker',
       'delete profile Coder',
@@ -270,9 +283,9 @@ onEveryTarget('plans', (test) => {
     expect(kept.counts).toMatchObject({ delete: 0 });
     const plan = await cairn.dsl.plan({ source, prune: true });
     expect(changesOf(plan)).toEqual([
+      'delete policy EveryTwenty',
       'update settings',
       'unchanged agent Lead',
-      'delete policy EveryTwenty',
       'delete handover Review',
       'delete agent Worker',
       'delete profile Coder',
@@ -295,6 +308,55 @@ onEveryTarget('plans', (test) => {
       message: expect.stringMatching(/^agent "Worker": .*busy/),
     });
     expect(await eventsOf(cairn)).toEqual(before);
+  });
+
+  it('DSL-15 a plan of deletions is another one once their content has changed', async () => {
+    const cairn = await teamOf(test());
+    const source = 'agent Lead { capabilities: [lead] }';
+    const { plan_hash } = await cairn.dsl.plan({ source, prune: true });
+    await cairn.profiles.save({ name: 'Coder', description: 'new' });
+    const refusal = await refusalOf(cairn.dsl.apply({ source, prune: true, plan_hash }));
+    expect(refusal).toMatchObject({
+      code: 'STATE_CONFLICT',
+      message: expect.stringContaining('plan the source again'),
+    });
+    expect(await cairn.profiles.get({ name: 'Coder' })).toMatchObject({ description: 'new' });
+  });
+
+  it('DSL-12, DSL-16 an agent that has only a key keeps what came with it', async () => {
+    const cairn = await test().freshTenant();
+    const tenant = await tenantOf(cairn);
+    const source = 'agent bot { capabilities: [a] }';
+    await cairn.keys.create({
+      role: 'write',
+      agent_id: 'bot',
+      access: 'own',
+      agent_type: 'worker',
+      can_delegate_to: ['x'],
+    });
+    const writer = await test().as({ tenant, role: 'write' });
+    for (const field of ['type: boss', 'memory_access: all', 'can_delegate_to: [*]']) {
+      const refusal = await refusalOf(writer.dsl.apply({ source: `agent bot { capabilities: [a], ${field} }` }));
+      expect(refusal).toMatchObject({ status: 403, details: { rule: 'key_role' } });
+    }
+    const claimed = { agent_id: 'bot', agent_type: 'worker', capabilities: ['a'], can_delegate_to: ['*'] };
+    expect(await refusalOf(writer.agents.register(claimed))).toMatchObject({ status: 403 });
+    const { changes } = await writer.dsl.plan({ source });
+    expect(changes).toEqual([
+      { action: 'update', kind: 'agent', name: 'bot', fields: [{ field: 'capabilities', before: [], after: ['a'] }] },
+    ]);
+    await writer.dsl.apply({ source });
+    expect(await cairn.agents.get({ agent_id: 'bot' })).toMatchObject({
+      agent_type: 'worker',
+      memory_access: { read: [{ scope: 'own' }], write: [{ scope: 'own' }] },
+      can_delegate_to: ['x'],
+    });
+    await cairn.keys.create({ role: 'write', agent_id: 'untyped', access: 'own' });
+    const untyped = await cairn.dsl.plan({ source: 'agent untyped { capabilities: [a] }' });
+    expect(untyped.changes[0]!.fields.map(({ field, after }) => [field, after])).toEqual([
+      ['type', 'untyped'],
+      ['capabilities', ['a']],
+    ]);
   });
 
   it('DSL-15 apply refuses another plan than the one that was shown', async () => {
@@ -382,12 +444,14 @@ onEveryTarget('exports', (test) => {
     const { card_id } = await cairn.profiles.save({ name: 'Empty', description: 'x' });
     await cairn.cards.delete({ card_id });
     await cairn.keys.create({ role: 'write', agent_id: 'ann', access: 'own' });
+    await cairn.keys.create({ role: 'write', agent_id: 'key-only', access: 'own', agent_type: 'worker' });
     const ann = await test().as({ tenant, agent: 'ann', role: 'write' });
     await ann.agents.register({ agent_id: 'ann', agent_type: 'boss', capabilities: ['a'] });
     const { source, left_out } = await cairn.dsl.export({});
     expect(left_out.map(({ kind, name, reason }) => `${kind} ${name}: ${reason}`)).toEqual([
       'profile Empty: its card was deleted',
-      'agent ann: its type "boss" was chosen by itself, and is not exported',
+      'agent ann: its type "boss" was chosen by itself: without a type, the new agent has its name as type',
+      'agent key-only: it has a key and has not registered yet',
       ...[
         `policy ${policy_id}: it has no name`,
         'policy Twice: another policy of the tenant has the same name',
@@ -395,7 +459,11 @@ onEveryTarget('exports', (test) => {
       ].sort(),
     ]);
     expect(source).toBe('agent ann {\n  capabilities: [a]\n  memory_access: own\n  can_delegate_to: [*]\n}\n');
-    expect((await cairn.dsl.plan({ source })).counts).toMatchObject({ unchanged: 1, update: 0 });
+    const again = await cairn.dsl.plan({ source, prune: true });
+    expect(again.counts).toEqual({ create: 0, update: 0, unchanged: 1, delete: 0 });
+    const other = await test().freshTenant();
+    await other.dsl.apply({ source });
+    expect(await other.dsl.export({})).toMatchObject({ source, left_out: [] });
     const granted = await cairn.dsl.plan({ source: 'agent ann { type: boss, capabilities: [a] }' });
     expect(granted.changes).toMatchObject([
       { action: 'update', fields: [{ field: 'type', before: null, after: 'boss' }] },
@@ -403,6 +471,33 @@ onEveryTarget('exports', (test) => {
   });
 
   describe('of a large tenant', () => {
+    it('DSL-18 a definition with more tokens than a source may have is left out', async () => {
+      const cairn = await test().freshTenant();
+      const many = Array.from({ length: 15_000 }, (_, i) => i % 10);
+      await cairn.profiles.save({ name: 'Long', llm_config: { many } });
+      await cairn.agents.register({
+        agent_id: 'user',
+        agent_type: 'user',
+        capabilities: ['a'],
+        can_delegate_to: ['Long'],
+      });
+      const { source, definitions, left_out } = await cairn.dsl.export({});
+      expect(definitions).toBe(1);
+      expect(left_out).toMatchObject([
+        { kind: 'profile', name: 'Long', reason: expect.stringContaining('20,000 tokens') },
+      ]);
+      expect((await cairn.dsl.plan({ source })).counts).toEqual({ create: 0, update: 0, unchanged: 1, delete: 0 });
+    });
+
+    it('DSL-10 a plan shows the beginning of a long value', async () => {
+      const cairn = await test().freshTenant();
+      await cairn.profiles.save({ name: 'P', llm_config: { list: Array.from({ length: 5000 }, (_, i) => i) } });
+      const { changes } = await cairn.dsl.plan({ source: 'profile P { description: "d" }' });
+      const [, config] = changes[0]!.fields;
+      expect(config).toMatchObject({ field: 'llm_config', before: expect.stringMatching(/^\{"list":\[0,1,.{970,}…$/) });
+      expect(config!.before).toHaveLength(1000);
+    });
+
     it('DSL-18 more than 1,000 definitions are refused', { timeout: 120_000 }, async () => {
       const cairn = await test().freshTenant();
       const agents = Array.from({ length: 1000 }, (_, i) => `agent A${i} { capabilities: [a] }`);

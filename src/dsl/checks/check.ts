@@ -1,6 +1,6 @@
 /** Checks a document: kinds, names, fields, values, references and cycles. */
 import type { JsonObject } from '../../kernel/contract.js';
-import { CairnError, type Steps, wordedIssues } from '../../kernel/index.js';
+import { CairnError, type Steps, withCommas, wordedIssues } from '../../kernel/index.js';
 import {
   type Definition,
   type Document,
@@ -180,7 +180,7 @@ class InheritedValues {
   }
 
   mistake({ base, kind }: Definition): Mistake {
-    const message = `definitions take over at most ${MAX_INHERITED.toLocaleString('en')} values by \`extends\` in all: extend smaller ones`;
+    const message = `definitions take over at most ${withCommas(MAX_INHERITED)} values by \`extends\` in all: extend smaller ones`;
     return { code: 'limit', message, ...inPlace(base ?? kind) };
   }
 

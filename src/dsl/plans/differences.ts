@@ -2,14 +2,13 @@
 import { accessTo, type MemoryAccess } from '../../engine/contract.js';
 import { isUnrestricted } from '../../engine/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
-import { canonical } from '../../kernel/node.js';
+import { canonical, sha256 } from '../../kernel/node.js';
 import { levelsOf } from '../../recall/index.js';
 import type { Declared } from '../checks/check.js';
 import type { KindName } from '../checks/kind-names.js';
 import { kinds } from '../checks/kinds.js';
 import { durationOf } from '../syntax/numbers.js';
 import type { PlannedChange } from './model.js';
-import type { Stored } from './stored.js';
 
 type FieldChange = PlannedChange['fields'][number];
 
@@ -49,12 +48,13 @@ function fieldName(kind: KindName, member: string): string {
 
 const MAX_SHOWN = 1000;
 
+/** A longer value is shown as the beginning of its text, so that a plan stays small. */
 function shown(value: Json | undefined): Json {
   if (value === undefined) return null;
-  if (typeof value === 'string') return value.length <= MAX_SHOWN ? value : `${value.slice(0, MAX_SHOWN - 1)}…`;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(shown);
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shown(inner)]));
+  const text = typeof value === 'string' ? value : canonical(value);
+  if (text.length <= MAX_SHOWN) return value;
+  // A copy: a slice would keep the whole text in memory.
+  return Buffer.from(`${text.slice(0, MAX_SHOWN - 1)}…`, 'utf16le').toString('utf16le');
 }
 
 function shownField(kind: KindName, field: string, value: Json | undefined): Json {
@@ -69,12 +69,12 @@ export interface Difference {
   /** The members that change, with their new values; undefined for one that is removed. */
   readonly changed: Readonly<Record<string, Json | undefined>>;
   readonly fields: readonly FieldChange[];
-  /** Identifies the change, whatever is shown of it. */
+  /** A hash of the change, whatever is shown of it. */
   readonly identity: string;
 }
 
 /** `removes`: members that the definition leaves out are removed, as for kinds that are stored as a whole. */
-export function differenceOf({ kind, input }: Declared, { fields: before }: Stored, removes: boolean): Difference {
+export function differenceOf({ kind, input }: Declared, before: JsonObject, removes: boolean): Difference {
   const given = normalized(kind, input);
   const members = Object.keys(isWhole(kind) || removes ? { ...before, ...given } : given).sort();
   const differing = members.filter((member) => textOf(before[member]) !== textOf(given[member]));
@@ -84,6 +84,6 @@ export function differenceOf({ kind, input }: Declared, { fields: before }: Stor
       const field = fieldName(kind, member);
       return { field, before: shownField(kind, field, before[member]), after: shownField(kind, field, given[member]) };
     }),
-    identity: canonical(differing.map((member) => [member, before[member] ?? null, given[member] ?? null])),
+    identity: sha256(canonical(differing.map((member) => [member, before[member] ?? null, given[member] ?? null]))),
   };
 }

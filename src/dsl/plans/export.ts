@@ -2,13 +2,13 @@
 import type { In } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
-import { CairnError, cooperativeYield, runWithYields } from '../../kernel/index.js';
+import { CairnError, cooperativeYield, runWithYields, withCommas } from '../../kernel/index.js';
 import { KIND_NAMES, type KindName } from '../checks/kind-names.js';
 import { kinds, type Target } from '../checks/kinds.js';
-import { type Definition, MAX_DEFINITIONS, MAX_SOURCE } from '../syntax/ast.js';
+import { type Definition, MAX_DEFINITIONS, MAX_SOURCE, MAX_TOKENS_PER_DEFINITION } from '../syntax/ast.js';
 import { formatDocument } from '../syntax/format.js';
 import type { Exported, LeftOut } from './model.js';
-import { allStored, type Stored } from './stored.js';
+import { allStored, fieldsOf, isExported } from './stored.js';
 import { type Defined, nameOf, ValueWriter } from './written-values.js';
 
 interface Found {
@@ -18,41 +18,48 @@ interface Found {
   readonly fields: JsonObject;
 }
 
-const tooMuch = (what: string): CairnError =>
+const TOO_LONG = `it would have more than ${withCommas(MAX_TOKENS_PER_DEFINITION)} tokens, the limit of a definition`;
+
+const tooMuch = (what: string, kind: KindName | undefined): CairnError =>
   new CairnError(
     'STATE_CONFLICT',
-    `the tenant has more than fits into a source, ${what}: export one \`kind\` at a time`,
+    `the ${kind === undefined ? 'tenant' : `kind ${kind}`} has more than fits into a source, ${what}: ${
+      kind === undefined ? 'export one `kind` at a time' : 'read it with the operations of its noun'
+    }`,
   );
 
 /** Fields under the names of the language; what an agent has by default is left out, but for its rights. */
-function fieldsOf(kind: KindName, { fields }: Stored): JsonObject {
-  const short = new Map(Object.entries(kinds[kind].renamed).map(([name, member]) => [member, name]));
+function shortened(kind: KindName, name: string, fields: JsonObject): JsonObject {
+  const short = new Map(Object.entries(kinds[kind].renamed).map(([one, member]) => [member, one]));
   const named = Object.entries(fields).map(([member, value]) => [short.get(member) ?? member, value] as const);
-  const isDefault = (name: string, value: unknown): boolean =>
+  const isDefault = (field: string, value: unknown): boolean =>
     kind === 'agent' &&
-    ((name === 'offline_after' && value === 60_000) ||
-      (name === 'metadata' && Object.keys(value as object).length === 0));
-  return Object.fromEntries(named.filter(([name, value]) => !isDefault(name, value)));
+    ((field === 'offline_after' && value === 60_000) ||
+      (field === 'metadata' && Object.keys(value as object).length === 0) ||
+      (field === 'type' && value === name));
+  return Object.fromEntries(named.filter(([field, value]) => !isDefault(field, value)));
 }
 
 /** What the tenant has, in the order of kinds and names. Stops once it exceeds a source. */
 async function findAll(call: Call, chosen: KindName | undefined): Promise<{ found: Found[]; left_out: LeftOut[] }> {
+  const query = call.driver.at(call.tenant);
+  const maybeYield = cooperativeYield(call.options.signal);
   const found: Found[] = [];
   const left_out: LeftOut[] = [];
   let length = 0;
   for (const kind of chosen === undefined ? KIND_NAMES : [chosen]) {
-    for await (const page of allStored(call.driver.at(call.tenant), kind)) {
+    for await (const page of allStored(query, kind)) {
       for (const stored of page) {
+        await maybeYield();
         const { name, problem } = stored;
         if (problem !== undefined) left_out.push({ kind, name, reason: problem });
-        // An agent is written without the type that it chose itself; others with a problem not at all.
-        if (problem !== undefined && kind !== 'agent') continue;
-        const fields = fieldsOf(kind, stored);
+        if (!isExported(stored)) continue;
+        const fields = shortened(kind, name, await fieldsOf(query, stored));
         found.push({ kind, name, fields });
         length += JSON.stringify(fields).length;
+        if (found.length > MAX_DEFINITIONS) throw tooMuch(`${MAX_DEFINITIONS} definitions`, chosen);
+        if (length > MAX_SOURCE) throw tooMuch(`${MAX_SOURCE} characters`, chosen);
       }
-      if (found.length > MAX_DEFINITIONS) throw tooMuch(`${MAX_DEFINITIONS} definitions`);
-      if (length > MAX_SOURCE) throw tooMuch(`${MAX_SOURCE} characters`);
     }
   }
   return { found, left_out };
@@ -75,14 +82,36 @@ function definitionOf({ kind, name, fields }: Found, names: Record<Target, Set<s
   return { ...body, kind: nameOf(kind), name: name === '' ? null : nameOf(name), base: null, body };
 }
 
+/** The definitions as texts, each in its canonical form. */
+async function textsOf(call: Call, found: readonly Found[]): Promise<string[]> {
+  const names = definedIn(found);
+  const texts: string[] = [];
+  for (const one of found) {
+    const document = { definitions: [definitionOf(one, names)], comments: [] };
+    texts.push(await runWithYields(formatDocument(document), cooperativeYield(call.options.signal)));
+  }
+  return texts;
+}
+
+/** No token is shorter than a character. */
+async function hasTooManyTokens(call: Call, text: string): Promise<boolean> {
+  if (text.length <= MAX_TOKENS_PER_DEFINITION) return false;
+  // On demand: the parser takes long to load.
+  const { lex } = await import('../syntax/lexer.js');
+  const { tokens } = await runWithYields(lex(text, 1), cooperativeYield(call.options.signal));
+  return tokens.length > MAX_TOKENS_PER_DEFINITION;
+}
+
 export async function exportTenant(call: Call, input: In<'dsl.export'>): Promise<Exported> {
   const { found, left_out } = await findAll(call, input.kind);
-  const names = definedIn(found);
-  const definitions = found.map((one) => definitionOf(one, names));
-  const source = await runWithYields(
-    formatDocument({ definitions, comments: [] }),
-    cooperativeYield(call.options.signal),
-  );
-  if (source.length > MAX_SOURCE) throw tooMuch(`${MAX_SOURCE} characters`);
-  return { source, definitions: definitions.length, left_out };
+  const kept: Found[] = [];
+  for (const [i, text] of (await textsOf(call, found)).entries()) {
+    const { kind, name } = found[i]!;
+    if (await hasTooManyTokens(call, text)) left_out.push({ kind, name, reason: TOO_LONG });
+    else kept.push(found[i]!);
+  }
+  // Without those that are left out, names that referred to them are written as texts.
+  const source = (await textsOf(call, kept)).join('\n');
+  if (source.length > MAX_SOURCE) throw tooMuch(`${MAX_SOURCE} characters`, input.kind);
+  return { source, definitions: kept.length, left_out };
 }

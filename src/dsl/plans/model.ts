@@ -17,8 +17,10 @@ const target = {
 const fieldChange = z
   .object({
     field: z.string().describe('As in the source'),
-    before: jsonValue.describe('Null if it was not set; texts above 1,000 characters are shortened'),
-    after: jsonValue.describe('Null if it will not be set; texts above 1,000 characters are shortened'),
+    before: jsonValue.describe('Null if it was not set; a value above 1,000 characters is shown as a shortened text'),
+    after: jsonValue.describe(
+      'Null if it will not be set; a value above 1,000 characters is shown as a shortened text',
+    ),
   })
   .meta({ id: 'FieldChange' });
 

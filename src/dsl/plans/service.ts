@@ -2,7 +2,7 @@
 import type { In } from '../../engine/contract.js';
 import { appendEvent, type Call, change } from '../../engine/index.js';
 import type { Json } from '../../kernel/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, cooperativeYield } from '../../kernel/index.js';
 import type { Declared } from '../checks/check.js';
 import type { KindName } from '../checks/kind-names.js';
 import { declaredBy } from '../language/service.js';
@@ -12,7 +12,8 @@ import { applyStep } from './steps.js';
 
 export async function plan(call: Call, { source, prune = false }: In<'dsl.plan'>): Promise<Plan> {
   const declared = await declaredBy(call, source);
-  return planOf(await planSteps(call.driver.at(call.tenant), { declared, prune, locks: false }));
+  const maybeYield = cooperativeYield(call.options.signal);
+  return planOf(await planSteps(call.driver.at(call.tenant), { declared, prune, locks: false, maybeYield }));
 }
 
 const answerOf = (steps: readonly Pick<Step, 'action' | 'kind' | 'name'>[]): Applied => ({
@@ -22,10 +23,10 @@ const answerOf = (steps: readonly Pick<Step, 'action' | 'kind' | 'name'>[]): App
 
 /** The actions by kind and name; a deleted policy by its id, since its name is erased. */
 const remembered = (steps: readonly Step[]): Json =>
-  steps.map(({ action, kind, name, stored }) => [
+  steps.map(({ action, kind, name, policy_id }) => [
     ACTIONS.indexOf(action),
     kind,
-    action === 'delete' ? (stored?.policy_id ?? name) : name,
+    action === 'delete' ? (policy_id ?? name) : name,
   ]);
 
 const repeated = (kept: Json): Applied =>

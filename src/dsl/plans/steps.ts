@@ -1,5 +1,6 @@
 /** How a step of a plan is carried out: by the same functions as the operations of its noun. */
 import { deleteHandoverIn, saveHandoverIn } from '../../coordination/index.js';
+import { DriverError } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import type { Work } from '../../engine/index.js';
 import { deleteProfileIn, writeProfileIn } from '../../facts/index.js';
@@ -32,27 +33,26 @@ function changeSettings(work: Work, patch: Readonly<Record<string, Json | undefi
 const withNulls = (changed: Step['changed']): JsonObject =>
   Object.fromEntries(Object.entries(changed).map(([name, value]) => [name, value ?? null]));
 
-const saveProfile = (work: Work, { name, input }: Step): Promise<unknown> =>
-  writeProfileIn(work, inputOf<In<'profiles.save'>>({ ...input, name }), true);
+const saveProfile = (work: Work, { action, name, input }: Step): Promise<unknown> =>
+  writeProfileIn(work, inputOf<In<'profiles.save'>>({ ...input, name }), action === 'update');
 
-const register = (work: Work, { name, input }: Step): Promise<unknown> =>
-  registerIn(work, inputOf<In<'agents.register'>>({ agent_type: name, ...input, agent_id: name }));
+const register = (work: Work, { name, input, unfinished = {} }: Step): Promise<unknown> =>
+  registerIn(work, inputOf<In<'agents.register'>>({ agent_type: name, ...unfinished, ...input, agent_id: name }));
 
-const saveHandover = (work: Work, { name, input }: Step): Promise<unknown> =>
-  saveHandoverIn(work, name, inputOf<In<'handovers.save'>['handover']>(input));
+const saveHandover = (work: Work, { action, name, input }: Step): Promise<unknown> =>
+  saveHandoverIn(work, name, inputOf<In<'handovers.save'>['handover']>(input), action === 'update');
 
 const appliers: Readonly<Record<KindName, Applier>> = {
   settings: {
     create: (work, { input }) => changeSettings(work, input),
     update: (work, { changed }) => changeSettings(work, withNulls(changed)),
-    delete: (work, { stored }) =>
-      changeSettings(work, withNulls(Object.fromEntries(Object.keys(stored!.fields).map((name) => [name, undefined])))),
+    delete: (work, { changed }) => changeSettings(work, withNulls(changed)),
   },
   profile: { create: saveProfile, update: saveProfile, delete: (work, { name }) => deleteProfileIn(work, name) },
   agent: {
     create: register,
     update: (work, step) =>
-      step.stored!.unfinished
+      step.unfinished
         ? register(work, step)
         : updateIn(work, inputOf<In<'agents.update'>>({ ...(step.changed as JsonObject), agent_id: step.name })),
     delete: (work, { name }) => unregisterIn(work, name),
@@ -61,8 +61,8 @@ const appliers: Readonly<Record<KindName, Applier>> = {
   policy: {
     create: (work, { name, input }) =>
       createPolicyIn(work, inputOf<In<'summarization_policies.create'>>({ ...input, name })),
-    update: (work, { stored, changed }) => updatePolicyIn(work, stored!.policy_id!, changed),
-    delete: (work, { stored }) => deletePolicyIn(work, stored!.policy_id!),
+    update: (work, { policy_id, changed }) => updatePolicyIn(work, policy_id!, changed),
+    delete: (work, { policy_id }) => deletePolicyIn(work, policy_id!),
   },
 };
 
@@ -73,6 +73,9 @@ export async function applyStep(work: Work, step: Step): Promise<void> {
     await appliers[step.kind][step.action](work, step);
   } catch (error) {
     if (!(error instanceof CairnError)) throw error;
+    // Another server created it since it was planned: the transaction runs again, with a new plan.
+    if (step.action === 'create' && error.code === 'ENTITY_ALREADY_EXISTS')
+      throw new DriverError('conflict', error.message);
     throw new CairnError(error.code, `${titleOf(step)}: ${error.message}`, error.details);
   }
 }

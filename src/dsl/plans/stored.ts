@@ -1,36 +1,44 @@
 /** What a tenant has, read as the inputs of the operations that would create it. */
 import { type HandoverRow, handoversNamed, listHandovers } from '../../coordination/index.js';
-import type { KeysetPage, Query } from '../../driver/index.js';
-import { listProfiles, type ProfileRow, profilesNamed } from '../../facts/index.js';
+import type { KeysetPage, Query, Tx } from '../../driver/index.js';
+import { findProfile, listProfileHashes, type ProfileHash, profileHashes } from '../../facts/index.js';
 import {
   AGENT_ORIGINS,
   type AgentRow,
   agentsNamed,
+  declarableAgents,
   findSettings,
+  lockSettings,
   membersOf,
-  registeredAgents,
   toAgent,
 } from '../../identity/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
-import { tenantPolicies, toPolicy } from '../../recall/index.js';
+import { lockTenantPolicies, tenantPolicies, toPolicy } from '../../recall/index.js';
 import type { KindName } from '../checks/kind-names.js';
 
 export interface Stored {
   readonly name: string;
-  /** As the input of the operation that creates it; empty if its content was deleted. */
+  /** As the input of the operation that creates it; of a profile empty: `fieldsOf` reads them. */
   readonly fields: JsonObject;
+  /** Of a profile, which may be large: the hash of its content, null if that was deleted. */
+  readonly content_hash?: string | null;
   /** Of a policy. */
   readonly policy_id?: string;
   /** An agent that was created with its key and has not registered yet. */
   readonly unfinished?: true;
   /** Why a source cannot declare it as it is. */
   readonly problem?: string;
+  /** Whether a source can declare it despite the problem, in part. */
+  readonly is_partial?: true;
   /** Why a source cannot change it. */
   readonly conflict?: string;
 }
 
+/** Whether an export writes it. */
+export const isExported = ({ problem, is_partial }: Stored): boolean => problem === undefined || is_partial === true;
+
 interface Reader {
-  /** Locks the rows if `locks`. */
+  /** Locks the rows if `locks`, in a transaction. */
   readonly named: (query: Query, names: readonly string[], locks: boolean) => Promise<Stored[]>;
   /** What a source could declare, by name. */
   readonly page: (query: Query, page: KeysetPage) => Promise<Stored[]>;
@@ -58,17 +66,19 @@ function storedAgent(row: AgentRow): Stored {
     return { name, fields, conflict: 'was unregistered, and ids are never reused: use another name' };
   if (row.made === AGENT_ORIGINS.for_task)
     return { name, fields, conflict: 'was made by a dispatch for its task: use another name' };
-  if (row.made === AGENT_ORIGINS.with_key) return { name, fields, unfinished: true };
-  return own
-    ? { name, fields, problem: `its type "${agent_type}" was chosen by itself, and is not exported` }
-    : { name, fields };
+  if (row.made === AGENT_ORIGINS.with_key)
+    return { name, fields, unfinished: true, problem: 'it has a key and has not registered yet' };
+  if (!own) return { name, fields };
+  const problem = `its type "${agent_type}" was chosen by itself: without a type, the new agent has its name as type`;
+  return { name, fields, problem, is_partial: true };
 }
 
-function storedProfile({ name, content }: ProfileRow): Stored {
-  if (content === null) return { name, fields: {}, problem: 'its card was deleted' };
-  const { name: _, ...fields } = JSON.parse(content) as JsonObject;
-  return { name, fields };
-}
+const storedProfile = ({ name, content_hash }: ProfileHash): Stored => ({
+  name,
+  fields: {},
+  content_hash,
+  ...(content_hash === null ? { problem: 'its card was deleted' } : {}),
+});
 
 const storedHandover = ({ name, recipe }: HandoverRow): Stored => ({ name, fields: JSON.parse(recipe) as JsonObject });
 
@@ -95,32 +105,44 @@ const whole =
   async (query, { after }) =>
     after === undefined ? (await read(query)).sort(byName) : [];
 
-async function storedSettings(query: Query): Promise<Stored[]> {
-  const fields = present(membersOf(await findSettings(query)));
+async function storedSettings(query: Query, locks = false): Promise<Stored[]> {
+  const fields = present(membersOf(await (locks ? lockSettings(query as Tx) : findSettings(query))));
   return Object.keys(fields).length === 0 ? [] : [{ name: '', fields }];
 }
 
 export const readers: Readonly<Record<KindName, Reader>> = {
-  settings: { named: (query) => storedSettings(query), page: whole(storedSettings) },
+  settings: { named: (query, _, locks) => storedSettings(query, locks), page: whole(storedSettings) },
   profile: {
-    named: async (...request) => (await profilesNamed(...request)).map(storedProfile),
-    page: async (query, page) => (await listProfiles(query, page)).map(storedProfile),
+    named: async (...request) => (await profileHashes(...request)).map(storedProfile),
+    page: async (query, page) => (await listProfileHashes(query, page)).map(storedProfile),
   },
   agent: {
     named: async (...request) => (await agentsNamed(...request)).map(storedAgent),
-    page: async (query, page) => (await registeredAgents(query, page)).map(storedAgent),
+    page: async (query, page) => (await declarableAgents(query, page)).map(storedAgent),
   },
   handover: {
     named: async (...request) => (await handoversNamed(...request)).map(storedHandover),
     page: async (query, page) => (await listHandovers(query, page)).map(storedHandover),
   },
   policy: {
-    named: async (query, names) => (await storedPolicies(query)).filter(({ name }) => names.includes(name)),
+    named: async (query, names, locks) => {
+      if (locks) await lockTenantPolicies(query as Tx);
+      return (await storedPolicies(query)).filter(({ name }) => names.includes(name));
+    },
     page: whole(storedPolicies),
   },
 };
 
-/** Few at a time: a profile may be large. */
+/** The fields of what is stored; those of a profile are read now. */
+export async function fieldsOf(query: Query, { name, fields, content_hash }: Stored): Promise<JsonObject> {
+  if (content_hash === undefined) return fields;
+  const content = (await findProfile(query, name))?.content;
+  if (content == null) return {};
+  const { name: _, ...members } = JSON.parse(content) as JsonObject;
+  return members;
+}
+
+/** Few at a time: an agent or handover has up to 64 KiB. */
 export const READ_AT_ONCE = 50;
 
 /** All that a source could declare of a kind, in pages. */

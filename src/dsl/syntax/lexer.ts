@@ -42,7 +42,7 @@ const UNICODE_LETTER = /[\p{L}\p{M}]/uy;
 const UNICODE_WORD = /[\p{L}\p{M}\p{N}_.-]+/uy;
 const MAX_SUGGESTED = 60;
 
-const isSpace = (char: string): boolean => char <= ' ' || (char > '~' && /\s/.test(char));
+const isSpace = (char: string): boolean => (char <= ' ' && char !== '\0') || (char > '~' && /\s/.test(char));
 const isDigit = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '9';
 const isLetter = (char: string): boolean =>
   (char >= 'a' && char <= 'z') || (char >= 'A' && char <= 'Z') || char === '_';

@@ -1,6 +1,6 @@
 /** Parses a source in steps: tokens first, then one definition after another. */
 import type { IToken } from 'chevrotain';
-import type { Steps } from '../../kernel/index.js';
+import { type Steps, withCommas } from '../../kernel/index.js';
 import {
   type Definition,
   MAX_DEFINITIONS,
@@ -70,7 +70,7 @@ function* chunksOf(tokens: readonly IToken[], kinds: ReadonlySet<string>): Gener
     if (CLOSING.has(image)) depth--;
     if (depth > MAX_NESTING) mistake ??= limit(`brackets are nested deeper than ${MAX_NESTING} levels`, token);
     if (chunk.length > MAX_TOKENS_PER_DEFINITION)
-      mistake ??= limit(`a definition has at most ${MAX_TOKENS_PER_DEFINITION.toLocaleString('en')} tokens`, token);
+      mistake ??= limit(`a definition has at most ${withCommas(MAX_TOKENS_PER_DEFINITION)} tokens`, token);
     if (depth <= 0 && CLOSING.has(image)) yield cut();
   }
   if (chunk.length > 0) yield cut();
@@ -118,7 +118,7 @@ export function* parseSource(grammar: Grammar, source: string, kinds: ReadonlySe
       continue;
     }
     if (definitions.length >= MAX_DEFINITIONS) {
-      mistakes.push(limit(`a source has at most ${MAX_DEFINITIONS.toLocaleString('en')} definitions`, tokens[0]!));
+      mistakes.push(limit(`a source has at most ${withCommas(MAX_DEFINITIONS)} definitions`, tokens[0]!));
       break;
     }
     const parsed = parseChunk(grammar, tokens, lexed);
