@@ -12,10 +12,11 @@ export const coordinationSchema: SchemaPart = {
     'pauses',
     'messages',
     'deliveries',
+    'mailboxes',
     'lock_resources',
     'locks',
   ],
-  statements: ({ id, int, json, table, compact }) => [
+  statements: ({ id, origin, int, json, table, compact }) => [
     // agent_id: the agent that stored it; null for a key without an agent.
     `CREATE TABLE handovers (
       tenant_id ${id} NOT NULL,
@@ -137,6 +138,7 @@ export const coordinationSchema: SchemaPart = {
       updated_at ${int} NOT NULL,
       accepted_at ${int},
       ended_at ${int},
+      ${origin},
       PRIMARY KEY (tenant_id, delegation_id)
     ) ${table}`,
     'CREATE INDEX delegations_by_receiver ON delegations (tenant_id, to_agent_id, delegation_id)',
@@ -164,6 +166,7 @@ export const coordinationSchema: SchemaPart = {
       updated_at ${int} NOT NULL,
       accepted_at ${int},
       ended_at ${int},
+      ${origin},
       PRIMARY KEY (tenant_id, handoff_id)
     ) ${table}`,
     'CREATE INDEX handoffs_by_receiver ON handoffs (tenant_id, to_agent_id, handoff_id)',
@@ -202,6 +205,7 @@ export const coordinationSchema: SchemaPart = {
       created_at ${int} NOT NULL,
       updated_at ${int} NOT NULL,
       erased_at ${int},
+      ${origin},
       PRIMARY KEY (tenant_id, pause_id)
     ) ${table}`,
     `CREATE INDEX pauses_open ON pauses (tenant_id, pause_id) WHERE status = 'open'`,
@@ -237,6 +241,7 @@ export const coordinationSchema: SchemaPart = {
       expires_at ${int},
       created_at ${int} NOT NULL,
       erased_at ${int},
+      ${origin},
       PRIMARY KEY (tenant_id, message_id)
     ) ${table}`,
     'CREATE INDEX messages_in_order ON messages (tenant_id, seq)',
@@ -263,6 +268,13 @@ export const coordinationSchema: SchemaPart = {
     // Open and acknowledged deliveries apart: a search for one does not scan the other.
     'CREATE INDEX deliveries_open ON deliveries (tenant_id, mailbox, lane, seq) WHERE acknowledged_at IS NULL',
     'CREATE INDEX deliveries_done ON deliveries (tenant_id, mailbox, seq) WHERE acknowledged_at IS NOT NULL',
+
+    // For readers of a mailbox to lock.
+    `CREATE TABLE mailboxes (
+      tenant_id ${id} NOT NULL,
+      mailbox ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, mailbox)
+    ) ${compact}`,
 
     // token: of the last grant, outlives every lock. ticket: of the last request.
     `CREATE TABLE lock_resources (

@@ -98,7 +98,6 @@ describe.each(databases())('pauses between two stores on %s', (kind) => {
   });
 
   it('PAUSE-7 PAUSE-17 an answer at the deadline counts, or the default does', async () => {
-    const counted = new Set<string>();
     for (let round = 0; round < ROUNDS; round++) {
       const timeout_ms = 60;
       const { pause_id, agent_turn_id } = await asked(apis[0], { timeout_ms, default: { action: 'reject' } });
@@ -110,10 +109,8 @@ describe.each(databases())('pauses between two stores on %s', (kind) => {
       expect(pause.answered_by === null).toBe(refused.length > 0);
       expect(await endsOf(pause_id)).toEqual(['answered']);
       expect(await apis[0].agent_turns.get({ agent_turn_id })).toMatchObject({ status: 'dispatched', turn_epoch: 2 });
-      counted.add(pause.answer!.action);
       await apis[0].agent_turns.stop({ agent_turn_id });
     }
-    expect(counted.size).toBeGreaterThan(0);
   });
 
   it('PAUSE-11 PAUSE-17 an answer or a stop ends it, and run and pause agree', async () => {

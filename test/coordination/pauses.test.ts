@@ -45,6 +45,19 @@ onEveryTarget('pauses', (test) => {
     expect(await askedInRun(cairn)).toMatchObject({ trigger: 'manual', agent_turn_id: null, choices: [] });
   });
 
+  it('PAUSE-1 an execution has at most 100 open pauses', async () => {
+    const cairn = await test().freshTenant();
+    const { execution_id } = await cairn.executions.create({});
+    const ask = () => cairn.pauses.create({ execution_id, question: QUESTION });
+    const asked = await Promise.all(Array.from({ length: 100 }, ask));
+    expect(await refusalOf(ask())).toMatchObject({ code: 'STATE_CONFLICT', details: { limit: 100 } });
+    await cairn.pauses.answer({ pause_id: asked[0]!.pause_id, action: 'approve' });
+    await ask();
+    await cairn.executions.update({ execution_id, status: 'completed' });
+    expect((await cairn.pauses.list({ status: 'open' })).total).toBe(0);
+    expect((await cairn.pauses.list({ status: 'cancelled' })).total).toBe(100);
+  });
+
   it('PAUSE-1 a question of both or of none is refused, as are others that cannot be answered', async () => {
     const cairn = await withProfile(test());
     const { held } = await atWork(cairn);
@@ -59,6 +72,7 @@ onEveryTarget('pauses', (test) => {
       ['give either to_agent_id or to_agent_type', { ...run, to_agent_id: 'a', to_agent_type: 'b' }],
       ['give either timeout_ms or deadline_at', { ...run, timeout_ms: 5, deadline_at: '2100-01-01T00:00:00Z' }],
       ['deadline_at must be in the future', { ...run, deadline_at: '2001-01-01T00:00:00Z' }],
+      ['deadline_at must be within 366 days', { ...run, deadline_at: '2999-01-01T00:00:00Z' }],
       ['default needs a deadline', { ...run, default: { action: 'approve' } }],
       ['default.value is required', { ...run, timeout_ms: 5, default: { action: 'modify' } }],
       [
@@ -72,6 +86,13 @@ onEveryTarget('pauses', (test) => {
       const refused = await refusalOf(cairn.pauses.create({ question: QUESTION, ...given }));
       expect(refused, message).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining(message) });
     }
+    const foreign = await cairn.executions.create({});
+    const checkpoint = await cairn.checkpoints.create({ execution_id: foreign.execution_id, snapshot: EMPTY });
+    for (const checkpoint_id of ['nowhere', checkpoint.id])
+      expect(await refusalOf(cairn.pauses.create({ question: QUESTION, ...run, checkpoint_id }))).toMatchObject({
+        code: 'UNKNOWN_ENTITY',
+        details: { missing_ids: [checkpoint_id] },
+      });
     const details = { text: 'x'.repeat(1024 * 1024) };
     expect(await refusalOf(cairn.pauses.create({ question: QUESTION, ...run, details }))).toMatchObject({
       code: 'TOO_LARGE',
@@ -245,8 +266,9 @@ onEveryTarget('pauses', (test) => {
   it('PAUSE-7 without a default it expires, and the run goes on', async () => {
     const cairn = await withProfile(test());
     const { pause_id, agent_turn_id } = await asked(cairn, { timeout_ms: 60_000 });
-    const run = await askedInRun(cairn, { deadline_at: '2999-01-01T00:00:00Z' });
-    expect(run.deadline_at).toBe('2999-01-01T00:00:00.000Z');
+    const deadline_at = new Date(Date.now() + 30 * 86_400_000).toISOString();
+    const run = await askedInRun(cairn, { deadline_at });
+    expect(run.deadline_at).toBe(deadline_at);
     test().advance(60_001);
     expect((await cairn.pauses.list({ status: 'expired' })).pauses).toMatchObject([{ pause_id, answer: null }]);
     expect(await statusOf(cairn, agent_turn_id)).toBe('dispatched');

@@ -18,9 +18,10 @@ import {
   deleteHandover,
   findHandover,
   type HandoverRow,
+  insertHandover,
   listHandovers,
   lockHandover,
-  putHandover,
+  replaceHandover,
 } from './store.js';
 
 const builtIn: StoredHandover = {
@@ -74,15 +75,18 @@ export async function saveHandoverIn(
   work: Work,
   name: string,
   handover: Handover,
+  replaces: boolean,
   recipe = canonical(handover as Json),
 ): Promise<StoredHandover> {
   const { call, tx, now } = work;
   refuseBuiltIn(name);
   const before = await lockHandover(tx, name);
+  if (before && !replaces && before.recipe !== recipe)
+    throw new CairnError('ENTITY_ALREADY_EXISTS', `handover "${name}" already exists with another recipe`);
   if (before) refuseForeign(call, before);
   if (before?.recipe !== recipe) {
-    const { agent_id, created_at } = before ?? { agent_id: call.caller.agent_id, created_at: now };
-    await putHandover(tx, { name, agent_id, recipe, created_at, updated_at: now });
+    if (before) await replaceHandover(tx, { name, recipe, updated_at: now });
+    else await insertHandover(tx, { name, agent_id: call.caller.agent_id, recipe, created_at: now, updated_at: now });
     appendEvent(work, 'cairn.handover.saved', { type: 'handover', id: name }, {});
   }
   return read(call, tx, name);
@@ -95,7 +99,7 @@ export async function save(call: Call, input: In<'handovers.save'>): Promise<Sto
   return change(call, {
     input,
     bytes: recipe.length,
-    work: (work) => saveHandoverIn(work, name, handover, recipe),
+    work: (work) => saveHandoverIn(work, name, handover, true, recipe),
     remember: () => name,
     again: (query, kept) => read(call, query, kept as string),
   });

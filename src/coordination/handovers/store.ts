@@ -29,11 +29,20 @@ export const handoversNamed = (query: Query, names: readonly string[], locks: bo
         ORDER BY name${locks ? sql` FOR UPDATE` : sql``}`,
   );
 
-export const putHandover = (tx: Tx, row: HandoverRow): Promise<void> =>
+/** Of two at the same time, one violates the primary key: it is run again and finds the row. */
+export const insertHandover = (tx: Tx, row: HandoverRow): Promise<void> =>
   tx.send(
     sql`INSERT INTO handovers (tenant_id, name, agent_id, recipe, created_at, updated_at)
-        VALUES (${TENANT}, ${row.name}, ${row.agent_id}, ${row.recipe}, ${row.created_at}, ${row.updated_at})
-        ON CONFLICT (tenant_id, name) DO UPDATE SET recipe = excluded.recipe, updated_at = excluded.updated_at`,
+        VALUES (${TENANT}, ${row.name}, ${row.agent_id}, ${row.recipe}, ${row.created_at}, ${row.updated_at})`,
+  );
+
+export const replaceHandover = (
+  tx: Tx,
+  { name, recipe, updated_at }: Pick<HandoverRow, 'name' | 'recipe' | 'updated_at'>,
+): Promise<void> =>
+  tx.send(
+    sql`UPDATE handovers SET recipe = ${recipe}, updated_at = ${updated_at}
+        WHERE tenant_id = ${TENANT} AND name = ${name}`,
   );
 
 export const deleteHandover = (tx: Tx, name: string): Promise<void> =>

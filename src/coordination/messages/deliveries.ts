@@ -28,16 +28,15 @@ const subjectOf = (mailbox: string, seq: number): string => `${mailbox} ${seq}`;
 /** Up to the last blank: an agent id may contain blanks, a seq does not. */
 export const mailboxOf = (subject: string): string => subject.slice(0, subject.lastIndexOf(' '));
 
-const locking = (mailbox: string): Sql =>
-  byDialect({
-    sqlite: sql`1`,
-    postgres: sql`pg_advisory_xact_lock(hashtextextended(t.tenant_id || ' mailbox ' || ${mailbox}, 0))`,
-  });
-
-/** Serializes readers of a mailbox, so that each sees the leases of the others. A mailbox has no row to lock. */
+/** Serializes readers of a mailbox, so that each sees the leases of the others. The first of them makes the row to lock. */
 export async function lockMailboxes(tx: Tx, mailboxes: readonly string[]): Promise<void> {
   for (const mailbox of [...mailboxes].sort()) {
-    await tx.all(sql`SELECT ${locking(mailbox)} FROM tenants t WHERE t.tenant_id = ${TENANT}`);
+    const lock = sql`SELECT 1 FROM mailboxes WHERE tenant_id = ${TENANT} AND mailbox = ${mailbox} FOR UPDATE`;
+    if (await tx.get(lock)) continue;
+    await tx.run(
+      sql`INSERT INTO mailboxes (tenant_id, mailbox) VALUES (${TENANT}, ${mailbox}) ON CONFLICT (tenant_id, mailbox) DO NOTHING`,
+    );
+    await tx.get(lock);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Use cases of messages: send, get, list, acknowledge. `receive` and `stream` are in receiving.ts. */
 import { listToText, longQuery, type Query, type Tx, textToList } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
-import { appendEvent, type Call, change, event, listPage, type NewPacket, type Work } from '../../engine/index.js';
+import { appendEvent, type Call, change, event, listPage, type OwnEvent, type Work } from '../../engine/index.js';
 import { PENDING } from '../../engine/sql.js';
 import { effectiveType, findAgent } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
@@ -47,7 +47,7 @@ function prepareSend(call: Call, input: In<'messages.send'>): PreparedMessage {
 }
 
 /** The event of a message that is being sent. The commit assigns its seq, which answers get by `when_settled`. */
-interface Sending extends NewPacket {
+interface Sending extends OwnEvent {
   readonly when_settled: ((seq: number, recipients: number) => void)[];
 }
 

@@ -5,13 +5,19 @@ import { agentType } from '../../identity/contract.js';
 import { anyId, instant, jsonObject, pageInput, pageOutput, text, uuid } from '../../kernel/contract.js';
 import { waitMs } from '../agent-turns/model.js';
 import { EXAMPLE_ID, newEntityId, READ, WRITE } from '../party-operations.js';
-import { answerDetails, givenChoice, pause, pauseAction, pauseAnswer, pauseStatus, pauseTrigger } from './model.js';
+import {
+  answerDetails,
+  givenChoice,
+  MAX_TIMEOUT_MS,
+  pause,
+  pauseAction,
+  pauseAnswer,
+  pauseStatus,
+  pauseTrigger,
+} from './model.js';
 
 const byId = { pause_id: uuid };
 const askKey = text(200, 1).describe('Names the question within its run: asked again, it is found with its answer');
-
-/** The longest time to an answer: a year. */
-const MAX_TIMEOUT_MS = 366 * 24 * 3_600_000;
 
 export const pauses = {
   create: operation({
@@ -30,7 +36,7 @@ export const pauses = {
       details: jsonObject.optional().describe('What the question is about, such as the tool call to confirm'),
       answers: z.array(pauseAction).min(1).max(6).optional().describe('Allowed actions. Default: by the trigger'),
       timeout_ms: z.int().min(1).max(MAX_TIMEOUT_MS).optional().describe('Time to answer. Default: no deadline'),
-      deadline_at: instant.optional().describe('The same as a time'),
+      deadline_at: instant.optional().describe('The same as a time, at most 366 days from now'),
       default: pauseAnswer.optional().describe('The answer that counts at the deadline; without one it expires'),
       to_agent_id: anyId.optional().describe('Ask this agent. Default: people and the delegator'),
       to_agent_type: agentType.optional().describe('Ask any agent of this type'),

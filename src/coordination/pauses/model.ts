@@ -2,6 +2,9 @@
 import { z } from 'zod';
 import { instant, jsonObject, jsonValue, text } from '../../kernel/contract.js';
 
+/** The longest time to an answer: a year. */
+export const MAX_TIMEOUT_MS = 366 * 24 * 3_600_000;
+
 export const pauseStatus = z.enum(['open', 'answered', 'expired', 'cancelled']);
 export type PauseStatus = z.output<typeof pauseStatus>;
 

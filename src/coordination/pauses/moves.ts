@@ -1,7 +1,8 @@
 /** Moves of a pause: the row, its event, its deadline, and callers that wait for its end. The run is locked. */
 import { appendEvent, endLease, type Work } from '../../engine/index.js';
 import type { JsonObject } from '../../kernel/contract.js';
-import { changePause, openPausesOf, type PauseEnd, type PauseRow, type Run } from './store.js';
+import { MAX_OPEN_PAUSES } from './rules.js';
+import { changePause, findPause, openPausesOf, type PauseEnd, type PauseRow, type Run } from './store.js';
 
 export function journalPause(work: Work, row: PauseRow, event: string, facts: JsonObject = {}): void {
   const { pause_id, agent_turn_id, execution_id, trajectory_id, trigger } = row;
@@ -22,5 +23,6 @@ export async function endPause(work: Work, row: PauseRow, end: PauseEnd, facts: 
 
 /** Cancels the open pauses of a run that ends. */
 export async function cancelPauses(work: Work, run: Run): Promise<void> {
-  for (const row of await openPausesOf(work.tx, run)) await endPause(work, row, { status: 'cancelled' });
+  for (const pause_id of await openPausesOf(work.tx, run, MAX_OPEN_PAUSES))
+    await endPause(work, (await findPause(work.tx, pause_id))!, { status: 'cancelled' });
 }

@@ -23,6 +23,9 @@ const ACTIONS: Readonly<Record<PauseTrigger, readonly PauseAction[]>> = {
 };
 
 /** The actions that a trigger allows; a question with choices can always be continued with one of them. */
+/** Of one run; each holds up to a card's size of text. */
+export const MAX_OPEN_PAUSES = 100;
+
 export function defaultActions(trigger: PauseTrigger, has_choices: boolean): PauseAction[] {
   const own = ACTIONS[trigger];
   return pauseAction.options.filter((action) => own.includes(action) || (has_choices && action === 'continue'));

@@ -6,7 +6,7 @@ import { waitsForAnswer } from '../agent-turns/rules.js';
 import { journalTurn } from '../agent-turns/service.js';
 import { type AgentTurnView, changeAgentTurn, lockAgentTurn } from '../agent-turns/store.js';
 import { announce } from '../packing/dispatch.js';
-import { openPausesOf, type PauseRow, type Run } from './store.js';
+import { hasOpenPause, type PauseRow, type Run } from './store.js';
 
 export interface LockedRun {
   readonly turn?: AgentTurnView | undefined;
@@ -43,8 +43,6 @@ export async function continueRun(work: Work, { turn, execution }: LockedRun, pa
     journalTurn(work, again, 'requeued', { pause_id });
     announce(tx, again);
   }
-  if (execution?.status === 'paused') {
-    const open = await openPausesOf(work.tx, pause);
-    if (open.length === 0) await setExecutionStatus(work, execution, 'running', { pause_id });
-  }
+  if (execution?.status === 'paused' && !(await hasOpenPause(work.tx, pause)))
+    await setExecutionStatus(work, execution, 'running', { pause_id });
 }

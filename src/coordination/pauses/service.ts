@@ -1,5 +1,5 @@
 /** Use cases of pauses: create, get, list. `answer` is in answering.ts. */
-import { isExecutionFinished, openExecutionLocked } from '../../checkpoints/index.js';
+import { findCheckpoint, isExecutionFinished, openExecutionLocked } from '../../checkpoints/index.js';
 import { longQuery, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
@@ -16,12 +16,13 @@ import { effectiveType, findAgent } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, notFound, toIso, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
+import { unknownEntity } from '../../memory/index.js';
 import { findHeldTurn, heldTurn } from '../agent-turns/service.js';
 import { sendFromSystem } from '../messages/service.js';
 import { readAfterEnd } from '../waiting-reads.js';
-import type { Pause, PauseAction } from './model.js';
+import { MAX_TIMEOUT_MS, type Pause, type PauseAction } from './model.js';
 import { journalPause } from './moves.js';
-import { type Answerer, checkAnswer, choicesOf, defaultActions, isPartyTo } from './rules.js';
+import { type Answerer, checkAnswer, choicesOf, defaultActions, isPartyTo, MAX_OPEN_PAUSES } from './rules.js';
 import { pauseExecution, suspendTurn } from './runs.js';
 import {
   countPauses,
@@ -29,6 +30,7 @@ import {
   findPause,
   insertPause,
   listPauses,
+  openPausesOf,
   type PauseFilter,
   type PauseRow,
   pauseBytes,
@@ -133,8 +135,25 @@ async function existingPause(
 function deadlineOf({ timeout_ms, deadline_at }: In<'pauses.create'>, now: number): number | null {
   if (timeout_ms !== undefined) return now + timeout_ms;
   if (deadline_at === undefined) return null;
-  if (toMs(deadline_at) <= now) throw invalid(`deadline_at must be in the future, not ${deadline_at}`);
-  return toMs(deadline_at);
+  const due = toMs(deadline_at);
+  if (due <= now) throw invalid(`deadline_at must be in the future, not ${deadline_at}`);
+  if (due - now > MAX_TIMEOUT_MS) throw invalid(`deadline_at must be within 366 days, not ${deadline_at}`);
+  return due;
+}
+
+/** A checkpoint of another execution, or none, would mislead who answers. */
+async function checkCheckpoint({ tx }: Work, input: In<'pauses.create'>, execution_id: string): Promise<void> {
+  const { checkpoint_id, outside } = input;
+  // A question that is resumed outside of Cairn may name a checkpoint that is not stored yet.
+  if (checkpoint_id === undefined || outside) return;
+  if ((await findCheckpoint(tx, checkpoint_id))?.execution_id !== execution_id)
+    throw unknownEntity('checkpoint_id', 'checkpoint', [checkpoint_id]);
+}
+
+async function refuseMany({ tx }: Work, run: Run): Promise<void> {
+  if ((await openPausesOf(tx, run, MAX_OPEN_PAUSES)).length < MAX_OPEN_PAUSES) return;
+  const message = `a run has at most ${MAX_OPEN_PAUSES} open pauses: answer some first`;
+  throw new CairnError('STATE_CONFLICT', message, { limit: MAX_OPEN_PAUSES });
 }
 
 interface Asker extends Run, Pick<PauseRow, 'agent_id' | 'source_agent_id' | 'trajectory_id'> {}
@@ -198,6 +217,10 @@ async function askInExecution(work: Work, execution_id: string, prepared: Prepar
   if (isExecutionFinished(status)) {
     const message = `execution ${execution_id} is ${status} and asks nothing any more: set it running first`;
     throw new CairnError('STATE_CONFLICT', message, { status });
+  }
+  if (!existing) {
+    await checkCheckpoint(work, prepared.input, execution_id);
+    await refuseMany(work, run);
   }
   const agent_id = work.call.caller.agent_id ?? execution.agent_id;
   const source_agent_id = agent_id === execution.agent_id ? null : execution.agent_id;

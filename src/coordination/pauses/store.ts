@@ -123,11 +123,17 @@ export const findByKey = (query: Query, run: Run, ask_key: string): Promise<Paus
     sql`SELECT ${COLUMNS} FROM pauses p WHERE p.tenant_id = ${TENANT} AND ${ofRun(run)} AND p.ask_key = ${ask_key}`,
   );
 
-export const openPausesOf = (query: Query, run: Run): Promise<PauseRow[]> =>
-  query.all(
-    sql`SELECT ${COLUMNS} FROM pauses p WHERE p.tenant_id = ${TENANT} AND ${ofRun(run)} AND p.status = 'open'
-        ORDER BY p.pause_id`,
+/** Their ids only: a question may be large. */
+export async function openPausesOf(query: Query, run: Run, limit: number): Promise<string[]> {
+  const rows = await query.all<{ pause_id: string }>(
+    sql`SELECT p.pause_id FROM pauses p WHERE p.tenant_id = ${TENANT} AND ${ofRun(run)} AND p.status = 'open'
+        ORDER BY p.pause_id LIMIT ${limit}`,
   );
+  return rows.map(({ pause_id }) => pause_id);
+}
+
+export const hasOpenPause = async (query: Query, run: Run): Promise<boolean> =>
+  (await openPausesOf(query, run, 1)).length > 0;
 
 export type PauseEnd = Pick<PauseRow, 'status'> &
   Partial<Pick<PauseRow, 'answer' | 'answered_by_agent_id' | 'answered_by_key_id' | 'by_default' | 'answered_at'>>;
