@@ -34,6 +34,7 @@ const OPTIONS: Readonly<Record<keyof OpenOptions, true>> = {
   model: true,
   pool_size: true,
   reindex: true,
+  search_tail: true,
   summarizer: true,
   sweep_every_ms: true,
   tenant: true,

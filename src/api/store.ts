@@ -40,6 +40,7 @@ import { AccessCounts, accessCounts } from '../memory/index.js';
 import type { Embedder } from '../providers/index.js';
 import {
   checkProviders,
+  IndexUpkeep,
   JobQueue,
   jobQueue,
   loadProviders,
@@ -70,6 +71,8 @@ export interface StoreOptions extends ProviderOptions {
   readonly pool_size?: number;
   /** Whether content written by a version with another search index is reindexed in the background; default: true. */
   readonly reindex?: boolean;
+  /** Documents that searches read without an index, at most; writers fold what is beyond it; default: 8,192. */
+  readonly search_tail?: number;
   /** Embeds content and queries, so that search also ranks by meaning; default: none. */
   readonly embedder?: Embedder | undefined;
   /** Document count above which a tenant gets a pgvector index; default: 20,000. */
@@ -85,8 +88,8 @@ const API_LIMIT = 1000;
 export const isPostgres = (database: string): boolean => /^postgres(ql)?:\/\//.test(database);
 
 export async function openDriver(options: StoreOptions): Promise<Driver> {
-  const journal = packetJournal(() => driver.now());
-  const { clock_offset_ms, pool_size } = options;
+  const { clock_offset_ms, pool_size, search_tail } = options;
+  const journal = packetJournal(() => driver.now(), search_tail);
   const { max_waiting_bytes } = { ...defaultLimits, ...options.limits };
   const shared = {
     journal,
@@ -115,6 +118,7 @@ export class Store implements Host {
   readonly #sweeper: NodeJS.Timeout | undefined;
   readonly #timekeeper: Timekeeper | undefined;
   readonly #filling: VectorFilling | undefined;
+  readonly #upkeep: IndexUpkeep | undefined;
   #sweeping: Promise<void> | undefined;
   #reindexing: Promise<void> | undefined;
   #stopping = false;
@@ -127,6 +131,7 @@ export class Store implements Host {
     if (sweep_every_ms > 0) {
       this.#sweeper = setInterval(() => (this.#sweeping ??= this.#sweep()), sweep_every_ms).unref();
       this.#timekeeper = new Timekeeper(runtime);
+      this.#upkeep = new IndexUpkeep(runtime.driver);
       jobQueue.of(runtime).start((tenant, job_id, signal) => runJob(systemCall(runtime, tenant), job_id, { signal }));
     }
   }
@@ -241,6 +246,7 @@ export class Store implements Host {
       waiters: wakes.waiters,
       ...embedding.find(this.runtime)?.figures(),
       ...this.#filling?.figures(),
+      ...this.#upkeep?.figures(),
       ...vectorIndexing.find(this.runtime)?.figures(),
     };
   }
@@ -295,6 +301,7 @@ export class Store implements Host {
     this.runtime.wakes.close();
     embedding.find(this.runtime)?.stop();
     await this.#filling?.stop();
+    await this.#upkeep?.stop();
     await vectorIndexing.find(this.runtime)?.stop();
     await this.#timekeeper?.stop();
     await jobQueue.of(this.runtime).stop();

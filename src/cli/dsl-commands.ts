@@ -1,12 +1,12 @@
 /** `cairn dsl validate|format|plan|apply|export`: sources as files, plans as lines. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { text as readAll } from 'node:stream/consumers';
+import { buffer as readAll } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { Cairn } from '../api/index.js';
 import { KIND_NAMES } from '../dsl/contract.js';
 import type { Out } from '../engine/contract.js';
-import { invalid } from '../kernel/index.js';
+import { CairnError, invalid } from '../kernel/index.js';
 import type { OwnCommand } from './file-commands.js';
 import { type Settings, withApi, withStore } from './settings.js';
 import { mistakeLines } from './source-mistakes.js';
@@ -24,19 +24,44 @@ export const dslCommands: readonly OwnCommand[] = [
 const language = () => import('../dsl/index.js');
 
 interface Source {
-  /** As in messages; `-` is stdin. */
+  /** As in messages. */
   readonly file: string;
+  readonly is_stdin: boolean;
   readonly text: string;
 }
 
+/** The bytes of a file, or of stdin. */
+async function readBytes(file: string, name: string): Promise<Buffer> {
+  try {
+    return await (file === '-' ? readAll(process.stdin) : readFile(file));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw invalid(`${plain(name)} cannot be read: ${(code && REASONS[code]) ?? plain(message)}`);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission is denied',
+};
+
 async function readSource(file: string): Promise<Source> {
   const { MAX_SOURCE } = await language();
-  const text = file === '-' ? await readAll(process.stdin) : await readFile(file, 'utf8');
-  const name = file === '-' ? 'stdin' : file;
+  const is_stdin = file === '-';
+  const name = is_stdin ? 'stdin' : file;
+  const bytes = await readBytes(file, name);
+  let text: string;
+  try {
+    // The mark at the beginning stays: the language accepts it, and `format` removes it.
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw invalid(`${plain(name)} is not UTF-8: save it in this encoding`);
+  }
   if (text.trim() === '')
     throw invalid(`${plain(name)} is empty: write a definition, such as agent Coder { capabilities: [code] }`);
   if (text.length > MAX_SOURCE) throw invalid(`${plain(name)} is longer than ${MAX_SOURCE} characters: split it`);
-  return { file: name, text };
+  return { file: name, is_stdin, text };
 }
 
 const sourcesOf = (files: readonly string[]): readonly string[] => (files.length === 0 ? ['-'] : files);
@@ -52,6 +77,17 @@ function report({ file, text }: Source, mistakes: Examined['mistakes']): boolean
   return true;
 }
 
+/** Reports a file that cannot be read, so that the others are checked as well. */
+async function unlessUnreadable(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof CairnError)) throw error;
+    console.error(`cairn: ${error.message} (${error.code})`);
+    process.exitCode = 1;
+  }
+}
+
 const FILES = 'files with sources; - or none: stdin';
 
 function addValidate(command: Command): void {
@@ -60,11 +96,12 @@ function addValidate(command: Command): void {
     .argument('[files...]', FILES)
     .addHelpText('after', '\nExamples:\n  $ cairn dsl validate team.cairn\n  $ cairn dsl export | cairn dsl validate')
     .action(async (files: string[]) => {
-      for (const file of sourcesOf(files)) {
-        const source = await readSource(file);
-        const { mistakes, definitions } = await (await language()).examineSource(source.text);
-        if (!report(source, mistakes)) console.log(`${plain(source.file)}: valid, ${definitions} definition(s)`);
-      }
+      for (const file of sourcesOf(files))
+        await unlessUnreadable(async () => {
+          const source = await readSource(file);
+          const { mistakes, definitions } = await (await language()).examineSource(source.text);
+          if (!report(source, mistakes)) console.log(`${plain(source.file)}: valid, ${definitions} definition(s)`);
+        });
     });
 }
 
@@ -76,7 +113,7 @@ function addFormat(command: Command): void {
     .option('--check', 'print the names of files that are not in canonical form, and exit with 1')
     .addHelpText('after', '\nExamples:\n  $ cairn dsl format --write team.cairn\n  $ cairn dsl format < team.cairn')
     .action(async (files: string[], options: { write?: boolean; check?: boolean }) => {
-      for (const file of sourcesOf(files)) await formatFile(file, options);
+      for (const file of sourcesOf(files)) await unlessUnreadable(() => formatFile(file, options));
     });
 }
 
@@ -166,8 +203,11 @@ function addApply(command: Command): void {
 async function applySource(cairn: Cairn, source: Source, options: PlanFlags): Promise<void> {
   const request = planRequest(source, options);
   const plan = await cairn.dsl.plan(request);
+  const asks = plan.counts.delete > 0 && !options.yes;
+  // What will be deleted is shown before the question, and beside the JSON.
   if (!options.json) console.log(planLines(plan).join('\n'));
-  if (plan.counts.delete > 0 && !options.yes && !(await isConfirmed(plan.counts.delete, source))) {
+  else if (asks) console.error(planLines(plan).join('\n'));
+  if (asks && !(await isConfirmed(plan.counts.delete, source))) {
     console.error('nothing was changed');
     process.exitCode = 1;
     return;
@@ -178,11 +218,10 @@ async function applySource(cairn: Cairn, source: Source, options: PlanFlags): Pr
   console.log(create + update + deleted === 0 ? 'nothing to do' : 'applied');
 }
 
-async function isConfirmed(deletions: number, { file }: Source): Promise<boolean> {
+async function isConfirmed(deletions: number, { is_stdin }: Source): Promise<boolean> {
   const what = `${deletions} definition(s) will be deleted or unregistered, which cannot be undone`;
-  if (file === 'stdin' || !process.stdin.isTTY || !process.stdout.isTTY)
-    throw invalid(`${what}: confirm it with --yes`);
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  if (is_stdin || !process.stdin.isTTY || !process.stderr.isTTY) throw invalid(`${what}: confirm it with --yes`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await terminal.question(`${what}. Continue? [y/N] `)).trim());
   } finally {

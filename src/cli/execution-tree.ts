@@ -2,7 +2,7 @@
 import type { Api } from '../api/index.js';
 import type { Execution } from '../checkpoints/contract.js';
 import type { Out } from '../engine/contract.js';
-import { CairnError } from '../kernel/index.js';
+import { CairnError, withCommas } from '../kernel/index.js';
 import { color, grey, plain } from './terminal.js';
 import { brief, type TreeItem } from './tree-drawing.js';
 
@@ -22,7 +22,7 @@ interface PendingLine {
 /** The items of an execution; `tree` is null if it has more checkpoints than an answer holds. */
 export function executionItems(execution: Execution, tree: Tree | null, depth: number): TreeItem[] {
   const { execution_id, name, status, checkpoints } = execution;
-  const count = checkpoints === 1 ? '1 checkpoint' : `${checkpoints.toLocaleString('en')} checkpoints`;
+  const count = checkpoints === 1 ? '1 checkpoint' : `${withCommas(checkpoints)} checkpoints`;
   return [
     {
       depth,
@@ -63,7 +63,7 @@ function lineParts({ first, depth }: PendingLine, tree: Tree, nodes: Nodes): (Pe
     const item = checkpointItem(node, tree, depth);
     if (node.checkpoint_id === first || !next || isLatest || node.name !== null || branches.length > 0) {
       if (unremarkable.length < COLLAPSE_FROM) parts.push(...unremarkable);
-      else parts.push({ depth, label: `… ${unremarkable.length.toLocaleString('en')} more` });
+      else parts.push({ depth, label: `… ${withCommas(unremarkable.length)} more` });
       unremarkable = [];
       parts.push(item, ...branches.map((branch) => ({ first: branch, depth: depth + 1 })));
     } else unremarkable.push(item);
@@ -74,7 +74,7 @@ function lineParts({ first, depth }: PendingLine, tree: Tree, nodes: Nodes): (Pe
 
 function checkpointItem(node: Node, { latest_checkpoint_id, roots }: Tree, depth: number): TreeItem {
   const { checkpoint_id, step_number, checkpoint_reason, tokens_used, name, branch_reason } = node;
-  const details = [grey(`${plain(checkpoint_reason)}, ${tokens_used.toLocaleString('en')} tokens`)];
+  const details = [grey(`${plain(checkpoint_reason)}, ${withCommas(tokens_used)} tokens`)];
   if (name !== null) details.push(color(36, `"${brief(name)}"`));
   if (branch_reason !== null) details.push(brief(branch_reason));
   if (roots.indexOf(checkpoint_id) > 0) details.push(grey('a new root'));
@@ -101,7 +101,7 @@ export async function executionsOf(
   const items: TreeItem[] = [];
   for (const execution of executions) for (const item of await readExecution(cairn, execution, depth)) items.push(item);
   const more = total! - executions.length;
-  if (more > 0) items.push({ depth, label: `… ${more.toLocaleString('en')} more executions; --limit shows more` });
+  if (more > 0) items.push({ depth, label: `… ${withCommas(more)} more executions; --limit shows more` });
   return items;
 }
 

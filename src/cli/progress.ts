@@ -1,4 +1,5 @@
 /** The progress of long work: a bar on a terminal, else a line every five seconds. */
+import { withCommas } from '../kernel/index.js';
 import { redrawsLines } from './terminal.js';
 
 const WIDTH = 30;
@@ -22,7 +23,7 @@ export class Progress {
     if (now - this.#shown < (this.#isTerminal ? BAR_EVERY_MS : LINE_EVERY_MS) && done < total) return;
     this.#shown = now;
     const share = total === 0 ? 1 : Math.min(done / total, 1);
-    const text = `${Math.floor(share * 100)} %, ${this.#verb} ${done.toLocaleString('en')} of ${total.toLocaleString('en')}`;
+    const text = `${Math.floor(share * 100)} %, ${this.#verb} ${withCommas(done)} of ${withCommas(total)}`;
     if (text === this.#last) return;
     this.#last = text;
     if (!this.#isTerminal) process.stderr.write(`${text}\n`);

@@ -1,7 +1,7 @@
 /** `cairn tree`: trajectories with their scopes and budgets, artifacts, notes, agents and executions. */
 import type { Api } from '../api/index.js';
 import type { Out } from '../engine/contract.js';
-import { CairnError } from '../kernel/index.js';
+import { CairnError, withCommas } from '../kernel/index.js';
 import { executionsOf, looseExecutions, readExecution } from './execution-tree.js';
 import { readerGone } from './reader.js';
 import { type Settings, withApi } from './settings.js';
@@ -17,8 +17,8 @@ function budgetOf({ tokens_used, token_budget, turns }: Node): string {
   const share = tokens_used! / token_budget!;
   const full = Math.min(BAR, Math.round(share * BAR));
   const bar = `${'█'.repeat(full)}${'░'.repeat(BAR - full)}`;
-  const used = `${tokens_used!.toLocaleString('en')} of ${token_budget!.toLocaleString('en')} tokens`;
-  const count = turns === 1 ? '1 turn' : `${turns!.toLocaleString('en')} turns`;
+  const used = `${withCommas(tokens_used!)} of ${withCommas(token_budget!)} tokens`;
+  const count = turns === 1 ? '1 turn' : `${withCommas(turns!)} turns`;
   return `${color(share > 1 ? 31 : share >= 0.8 ? 33 : 32, bar)} ${Math.round(share * 100)}%, ${used}, ${count}`;
 }
 

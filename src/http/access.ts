@@ -19,10 +19,10 @@ const unauthorized = (message: string): CairnError => new CairnError('UNAUTHORIZ
 
 /** The key in the headers of a request. */
 export function keyOf(request: FastifyRequest): string | undefined {
-  const bearer = /^Bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '')?.[1];
-  if (request.headers.authorization !== undefined && bearer === undefined)
+  const { authorization, 'x-api-key': header } = request.headers;
+  const bearer = authorization === undefined ? undefined : /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1];
+  if (authorization !== undefined && bearer === undefined)
     throw unauthorized('the Authorization header must be "Bearer <key>"');
-  const header = request.headers['x-api-key'];
   const other = Array.isArray(header) ? header[0] : header;
   if (bearer !== undefined && other !== undefined && bearer !== other)
     throw unauthorized('Authorization and X-API-Key hold different keys: send one');
@@ -99,11 +99,11 @@ export function optionsOf({ headers }: FastifyRequest): CallOptions | undefined 
   return options;
 }
 
-export function checkTenant(caller: Caller, request: FastifyRequest): void {
-  const { project_id } = (request.params ?? {}) as { project_id?: string };
-  const tenants = { 'X-Tenant-ID': request.headers['x-tenant-id'], 'the path': project_id };
-  for (const [where, named] of Object.entries(tenants)) {
-    if (named !== undefined && named !== caller.tenant_id)
-      throw new CairnError('TENANT_MISMATCH', `${where} must name the tenant of the key, ${caller.tenant_id}`);
-  }
+export function checkTenant({ tenant_id }: Caller, { headers, params }: FastifyRequest): void {
+  const check = (named: unknown, where: string) => {
+    if (named !== undefined && named !== tenant_id)
+      throw new CairnError('TENANT_MISMATCH', `${where} must name the tenant of the key, ${tenant_id}`);
+  };
+  check(headers['x-tenant-id'], 'X-Tenant-ID');
+  check((params as { project_id?: string } | undefined)?.project_id, 'the path');
 }

@@ -1,6 +1,6 @@
 /** Counts the values and levels of a body by its structural bytes before it is parsed: parsing millions takes seconds. */
 import { MAX_DEPTH } from '../kernel/contract.js';
-import { CairnError, invalid } from '../kernel/index.js';
+import { CairnError, invalid, withCommas } from '../kernel/index.js';
 
 /** Values in one body: list items, members of objects, and the body itself. */
 export const MAX_VALUES = 200_000;
@@ -81,7 +81,7 @@ export class BodyScan {
     if (++this.#values <= MAX_VALUES) return;
     throw new CairnError(
       'TOO_LARGE',
-      `the body holds more than ${MAX_VALUES.toLocaleString('en')} JSON values: split it into several requests`,
+      `the body holds more than ${withCommas(MAX_VALUES)} JSON values: split it into several requests`,
       { max_values: MAX_VALUES },
     );
   }
@@ -115,8 +115,8 @@ function endOfString(bytes: Uint8Array, from: number): number {
 
 /** A double holds every number of 15 digits. */
 const SHORTEST_LOSSY = 16;
-/** A cheap test first: only long digit runs and large exponents can be lossy, and few bodies have either. */
-const SUSPICIOUS = /\d{16}|\d[eE][+-]?\d{3}|\d[\d.]{17}/;
+/** A cheap test first: only long digit runs and large exponents can be lossy. It passes over the digits of UUIDs. */
+const SUSPICIOUS = /[\s:,[]-?(?:\d{16}|\d[\d.]{17}|\d[\d.]*[eE][+-]?\d{3})/;
 const WHOLE_NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** The first number literal in valid JSON that parsing would change. */

@@ -2,7 +2,6 @@
 import { Store, type StoreOptions } from '../api/index.js';
 import { CairnError } from '../kernel/index.js';
 import { version } from '../kernel/node.js';
-import { loadTokenizer } from '../text/index.js';
 import { isLoopback } from './access.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from './contract.js';
 import { createServer, type ServerOptions } from './server.js';
@@ -45,8 +44,6 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ...(allowed_origins ? { allowed_origins } : {}),
       ...(log ? { log } : {}),
     });
-    // Before the first request: loading it blocks the event loop for a sixth of a second.
-    await loadTokenizer();
     const bound = await server.listen({ host, port });
     const close = async () => {
       await server.close();

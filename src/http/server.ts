@@ -179,7 +179,7 @@ function addRoute(
   bodyLimit: number,
 ): void {
   const { host, authenticate, metrics, upgrades, stopping, log } = context;
-  const inputOf = inputReader(operation);
+  const inputOf = inputReader(operation, url);
   const methodFor = (caller: Caller): AnyMethod =>
     (host.api(caller) as unknown as ApiByName)[operation.group]![operation.verb]!;
   app.route({
@@ -220,19 +220,24 @@ function addRoute(
 }
 
 /** Reads the input of an operation from path, query and body. */
-function inputReader(operation: NamedOperation): (request: FastifyRequest) => Record<string, unknown> {
+function inputReader(operation: NamedOperation, url: string): (request: FastifyRequest) => Record<string, unknown> {
   const readQuery = queryReader(operation);
   const takesQuery = inputLocation(operation.method) === 'query';
+  const inPath = [...url.matchAll(/:(\w+)/g)].map(([, name]) => name!).filter((name) => name !== 'project_id');
   return (request) => {
-    const { project_id: _, ...path } = request.params as Record<string, string>;
     const body = (request.body ?? {}) as Record<string, unknown>;
-    const query = readQuery(request.query as Record<string, unknown>);
+    const hasQuery = request.url.includes('?');
+    if (inPath.length === 0 && !hasQuery) return body;
+    const query = hasQuery ? readQuery(request.query as Record<string, unknown>) : {};
     // A DELETE may have its input in a body as well; the operation refuses any other misplaced input by name.
-    const rest = takesQuery ? { ...query, ...body } : { ...body, ...query };
-    for (const name of Object.keys(path))
-      if (Object.hasOwn(rest, name) && rest[name] !== path[name])
+    const input = takesQuery ? { ...query, ...body } : { ...body, ...query };
+    const path = request.params as Record<string, string>;
+    for (const name of inPath) {
+      if (Object.hasOwn(input, name) && input[name] !== path[name])
         throw invalid(`${name} must equal the ${name} in the path, or be left out`);
-    return { ...rest, ...path };
+      input[name] = path[name];
+    }
+    return input;
   };
 }
 

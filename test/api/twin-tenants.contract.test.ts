@@ -7,56 +7,17 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api, ApiByName } from '#cairn/api/api.js';
 import { Store } from '#cairn/api/store.js';
-import { Sql } from '#cairn/driver/sql.js';
 import { allOperations, inputOf, type NamedOperation, type Planted, plant, SECRET } from '../support/contract.js';
 import { databases } from '../support/http.js';
 import { contentsOf } from '../support/inspect/contents.js';
+import { type CopyTenant, tenantCopier } from '../support/plant/twins.js';
 import { freshDatabase } from '../support/targets.js';
 
 /** Stands in the twins where the first tenant says its secret. As long, so that nothing else differs. */
 const OTHER = 'the-secret-of-another-one'.padEnd(SECRET.length, '-').slice(0, SECRET.length);
 
-/** Head rows are made by Cairn, the counts by triggers. */
-const NOT_COPIED = new Set(['tenants', 'search_counts']);
-
 /** Streams do not end by themselves. */
 const operations = allOperations.filter(({ stream }) => !stream);
-
-interface Column {
-  readonly table: string;
-  readonly name: string;
-  /** Of a type that can hold text: `text` or, on PostgreSQL, `json`. Else null. */
-  readonly text: string | null;
-}
-
-/** The columns to be copied of each table that has tenants. */
-const COLUMNS = {
-  sqlite: `SELECT m.name AS "table", c.name, CASE c.type WHEN 'TEXT' THEN 'text' END AS text FROM sqlite_master m JOIN pragma_table_info(m.name) c
-    WHERE m.type = 'table' AND NOT (m.name = 'search_docs' AND c.name = 'doc_no')`,
-  postgres: `SELECT table_name AS "table", column_name AS name, CASE WHEN data_type IN ('text', 'json') THEN data_type END AS text
-    FROM information_schema.columns
-    WHERE table_schema = current_schema() AND is_generated = 'NEVER' AND is_identity = 'NO'`,
-} as const;
-
-/** One statement for each table: the rows of a tenant once more, under another name and with another secret. */
-function copying(columns: readonly Column[], from: string, to: string): string[] {
-  const tables = new Map<string, Column[]>();
-  for (const column of columns) tables.set(column.table, [...(tables.get(column.table) ?? []), column]);
-  return [...tables.entries()].flatMap(([table, all]) => {
-    if (NOT_COPIED.has(table) || !all.some(({ name }) => name === 'tenant_id')) return [];
-    const copied = all.map(({ name, text }) => {
-      if (name === 'tenant_id') return `'${to}'`;
-      // A key is found by its hash in all tenants.
-      if (name === 'key_hash') return `"${name}" || '${to}'`;
-      if (text === null) return `"${name}"`;
-      return `CAST(REPLACE(CAST("${name}" AS text), '${SECRET}', '${OTHER}') AS ${text})`;
-    });
-    const names = all.map(({ name }) => `"${name}"`);
-    return [
-      `INSERT INTO "${table}" (${names.join(', ')}) SELECT ${copied.join(', ')} FROM "${table}" WHERE tenant_id = '${from}'`,
-    ];
-  });
-}
 
 /** What differs from one answer to the next: a cursor is encrypted, and reading is counted. */
 const VARYING = new Set(['next_cursor', 'access_count', 'accessed_at']);
@@ -104,23 +65,11 @@ describe.each(databases())('twin tenants on %s', (kind) => {
   let database: { database: string; drop(): Promise<void> };
   let store: Store;
   let owner: pg.Client | undefined;
-  let columns: readonly Column[];
+  let copyTenant: CopyTenant;
   let planted: Planted;
   let offset = 0;
 
-  /** On PostgreSQL as the owner of the tables, whom row-level security does not hold back. */
-  const run = async (statements: readonly string[]): Promise<void> => {
-    if (owner) return void (await owner.query(statements.join(';')));
-    await store.driver.system(async (tx) => {
-      for (const text of statements) await tx.run(new Sql([text], []));
-    });
-  };
-  const makeTwin = async (name: string): Promise<void> => {
-    await store.ensureTenant(name);
-    const head = `UPDATE tenants SET (seq, recorded_at) = (SELECT seq, recorded_at FROM tenants WHERE tenant_id = 'mid')
-      WHERE tenant_id = '${name}'`;
-    await run([head, ...copying(columns, 'mid', name)]);
-  };
+  const makeTwin = (name: string): Promise<void> => copyTenant('mid', name, { text: SECRET, by: OTHER });
   const adminOf = (tenant_id: string): Api => store.api({ tenant_id, agent_id: null, role: 'admin', key_id: null });
   const callOn = async (tenant: string, operation: NamedOperation): Promise<unknown> => {
     const use = (adminOf(tenant) as unknown as ApiByName)[operation.group]![operation.verb]!;
@@ -139,9 +88,7 @@ describe.each(databases())('twin tenants on %s', (kind) => {
     await store.ensureTenant('mid');
     planted = await plant(adminOf('mid'));
     await plantExpiring(adminOf('mid'));
-    columns = owner
-      ? (await owner.query<Column>(COLUMNS.postgres)).rows
-      : await store.driver.at('').all<Column>(new Sql([COLUMNS.sqlite], []));
+    copyTenant = await tenantCopier(store, owner);
   });
   afterAll(async () => {
     await owner?.end();

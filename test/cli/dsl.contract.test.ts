@@ -1,9 +1,11 @@
 /** `cairn dsl`, run as its users do. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mistakeLines } from '#cairn/cli/source-mistakes.js';
-import { cairn, inFolder, ROOT, run } from '../support/run.js';
+import { cairn as cairnProcess, commandsOfOneProcess, inFolder, ROOT, run } from '../support/run.js';
+
+const cairn = commandsOfOneProcess();
 
 const TEAM = `// A team
 agent Lead { capabilities: [plan], can_delegate_to: [Coder] }
@@ -28,31 +30,51 @@ describe('cairn dsl', () => {
     inFolder(async (cwd) => {
       writeFileSync(join(cwd, 'team.cairn'), TEAM);
       writeFileSync(join(cwd, 'wrong.cairn'), WRONG);
-      expect(await cairn(['dsl', 'validate', 'team.cairn'], { cwd })).toMatchObject({
+      expect(await cairnProcess(['dsl', 'validate', 'team.cairn'], { cwd })).toMatchObject({
         code: 0,
         stdout: 'team.cairn: valid, 2 definition(s)\n',
         stderr: '',
       });
       const wrong = '2:1: unknown kind `agnet`: did you mean `agent`?\n';
-      expect(await cairn(['dsl', 'validate', 'wrong.cairn', 'team.cairn'], { cwd })).toMatchObject({
+      expect(await cairnProcess(['dsl', 'validate', 'wrong.cairn', 'team.cairn'], { cwd })).toMatchObject({
         code: 1,
         stdout: 'team.cairn: valid, 2 definition(s)\n',
         stderr: `wrong.cairn:${wrong}`,
       });
       for (const args of [[], ['-']])
-        expect(await cairn(['dsl', 'validate', ...args], { cwd, input: WRONG })).toMatchObject({
+        expect(await cairnProcess(['dsl', 'validate', ...args], { cwd, input: WRONG })).toMatchObject({
           code: 1,
           stderr: `stdin:${wrong}`,
         });
-      expect(await cairn(['dsl', 'validate'], { cwd, input: ' \n' })).toMatchObject({
+      expect(await cairnProcess(['dsl', 'validate'], { cwd, input: ' \n' })).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(/^cairn: stdin is empty.*\(INVALID_INPUT\)\n$/),
       });
-      expect(await cairn(['dsl', 'validate', 'nowhere.cairn'], { cwd })).toMatchObject({
+      expect(await cairnProcess(['dsl', 'validate', 'nowhere.cairn'], { cwd })).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(/^cairn: [^\n]*nowhere\.cairn[^\n]*\n$/),
       });
       expect(existsSync(join(cwd, 'cairn.db'))).toBe(false);
+    }));
+
+  it('CLI-7 names files that cannot be read, checks the others, and changes no file that is not UTF-8', () =>
+    inFolder(async (cwd) => {
+      const latin = Buffer.from('agent "M\xfcller" { capabilities: [x] }', 'latin1');
+      writeFileSync(join(cwd, 'latin'), latin);
+      writeFileSync(join(cwd, 'nul'), 'agent A { capabilities: [x]\0 }');
+      writeFileSync(join(cwd, 'ok'), 'agent A { capabilities: [x] }\n');
+      mkdirSync(join(cwd, 'folder'));
+      const checked = await cairn(['dsl', 'validate', 'latin', 'folder', 'missing', 'nul', 'ok'], { cwd });
+      expect(checked).toMatchObject({ code: 1, stdout: 'ok: valid, 1 definition(s)\n' });
+      expect(checked.stderr.trim().split('\n')).toEqual([
+        'cairn: latin is not UTF-8: save it in this encoding (INVALID_INPUT)',
+        'cairn: folder cannot be read: it is a folder (INVALID_INPUT)',
+        'cairn: missing cannot be read: it does not exist (INVALID_INPUT)',
+        expect.stringMatching(/^nul:1:28: unexpected U\+0000: remove it/),
+      ]);
+      const formatted = await cairn(['dsl', 'format', '--write', 'latin', 'ok'], { cwd });
+      expect(formatted).toMatchObject({ code: 1, stdout: 'ok\n' });
+      expect(readFileSync(join(cwd, 'latin')).equals(latin)).toBe(true);
     }));
 
   it('CLI-7 a caret stands under the mistake', () => {
@@ -124,7 +146,7 @@ describe('cairn dsl', () => {
       });
       const exported = await cairn(['dsl', 'export'], { cwd });
       expect(exported).toMatchObject({ code: 0, stderr: '' });
-      expect(exported.stdout).toContain('agent Lead {\n  type: Lead\n  capabilities: [lead]\n');
+      expect(exported.stdout).toContain('agent Lead {\n  capabilities: [lead]\n');
       expect(await cairn(['dsl', 'export', '--out', 'all.cairn'], { cwd })).toMatchObject({
         code: 0,
         stdout: 'all.cairn: 1 definition(s)\n',

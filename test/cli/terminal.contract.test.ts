@@ -107,7 +107,7 @@ describe('CLI-2 a reader that goes', () => {
         const { stdout } = await cairn(['tree', '--tenant', 'another', ...file], { cwd });
         expect(stdout).toContain('a tester');
       }),
-    120_000,
+    240_000,
   );
 
   it('CLI-2 ends mcp, too', () =>

@@ -6,7 +6,7 @@ import { connectCairn } from '#cairn/client/index.js';
 import { audit, illnesses, survey } from '../support/inspect/audit.js';
 import { Follower } from '../support/inspect/follower.js';
 import { Ledger, runLoad } from '../support/inspect/load.js';
-import { type ServerProcess, sleep, stablePort, startServer } from '../support/server.js';
+import { type ServerProcess, sleep, stablePort, startServer, until } from '../support/server.js';
 import { freshDatabase } from '../support/targets.js';
 
 const KILLS = 15;
@@ -41,7 +41,9 @@ it(`SIGKILL under load ${KILLS} times: what was acknowledged is there, the store
     const stop = new AbortController();
     const name = `kill-${kill}`;
     const load = runLoad([client], { clients: CLIENTS, name, box_ids, ledger, stop: stop.signal });
-    await sleep(20 + random() * 300);
+    // However slow the machine is, some writes are acknowledged before each kill.
+    await until('writes', () => ledger.acknowledged > 2 * kill + 1);
+    await sleep(random() * 300);
     const killed = server.end('SIGKILL');
     stop.abort();
     await Promise.all([killed, load]);

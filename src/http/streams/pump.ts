@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { Frames } from '../../engine/contract.js';
-import { CairnError } from '../../kernel/index.js';
+import { anySignal, CairnError } from '../../kernel/index.js';
 
 /** A reader that takes nothing for this long is disconnected; it can resume from the last event. */
 const PATIENCE_MS = 10_000;
@@ -44,12 +44,15 @@ export async function pump(
   { frames, send, signal, log }: Transport,
 ): Promise<CairnError | undefined> {
   try {
-    for (let item = first; !item.done; item = await items.next())
+    for (let item = first; !item.done; item = await items.next()) {
       if (!(await send(frameOf(frames, item.value))))
         throw new CairnError('SLOW_READER', 'the reader did not keep up: resume from the last event');
+      if (signal.aborted) return undefined;
+    }
+    return undefined;
   } catch (error) {
     const known = streamError(error, log);
-    // A slow reader is told even while the server stops.
+    // A reader that was too slow is told even if the server stops right after.
     return signal.aborted && known.code !== 'SLOW_READER' ? undefined : known;
   } finally {
     await items.return?.();
@@ -83,25 +86,32 @@ export async function* whileValid(
   }
 }
 
-/** Writes a text in slices, and waits for the reader after each. False if it took nothing for too long. */
-export async function writeSlices(
-  reader: Writable,
-  text: string,
-  write: (slice: Buffer, last: boolean) => void,
-): Promise<boolean> {
+interface SliceWriter {
+  readonly reader: Writable;
+  readonly write: (slice: Buffer, last: boolean) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes a text in slices, and waits for the reader after each. False if it took nothing for too long. Stops within the
+ * text once the signal aborts: a server that stops waits for no reader.
+ */
+export async function writeSlices({ reader, write, signal }: SliceWriter, text: string): Promise<boolean> {
   const bytes = Buffer.from(text);
   for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
     write(bytes.subarray(start, start + SLICE_BYTES), start + SLICE_BYTES >= bytes.length);
-    if (reader.writableNeedDrain && !(await drained(reader))) return false;
+    if (!reader.writableNeedDrain) continue;
+    if (!(await drained(reader, signal))) return false;
+    if (signal.aborted) return true;
   }
   return true;
 }
 
-async function drained(reader: Writable): Promise<boolean> {
+async function drained(reader: Writable, signal: AbortSignal): Promise<boolean> {
   try {
-    await once(reader, 'drain', { signal: AbortSignal.timeout(PATIENCE_MS) });
+    await once(reader, 'drain', { signal: anySignal([AbortSignal.timeout(PATIENCE_MS), signal]) });
     return true;
   } catch {
-    return reader.destroyed;
+    return reader.destroyed || signal.aborted;
   }
 }

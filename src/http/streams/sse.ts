@@ -25,7 +25,8 @@ export async function sendEvents(reply: FastifyReply, { frames, open, stopping, 
     connection: 'close',
     'x-accel-buffering': 'no',
   });
-  const send = (frame: WireFrame) => writeSlices(reply.raw, textOf(frame), (slice) => reply.raw.write(slice));
+  const write = (slice: Buffer) => reply.raw.write(slice);
+  const send = (frame: WireFrame) => writeSlices({ reader: reply.raw, write, signal }, textOf(frame));
   try {
     const error = await pump(stream, { frames, send, signal, log });
     if (error) reply.raw.write(`event: error\ndata: ${JSON.stringify(error)}\n\n`);

@@ -27,11 +27,39 @@ export class Upgrades {
     handleProtocols: (offered) => offered.has(STREAM_PROTOCOL) && STREAM_PROTOCOL,
   });
 
+  /** Sockets that were accepted and have not sent a valid key. */
+  readonly without_key = new Set<WebSocket>();
+  /** The last answer on each connection. */
+  readonly #answers = new WeakMap<Socket, ServerResponse>();
+
   constructor(server: Server) {
-    server.on('upgrade', (request, socket: Socket, head) => {
-      if (request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket')
-        this.#route(server, request, socket, head);
-      else ignoreUpgrade(server, request, socket, head);
+    server.on('request', ({ socket }, response) => this.#answers.set(socket, response));
+    server.on('upgrade', (request, socket: Socket, head) =>
+      this.#afterAnswers(socket, () => {
+        if (request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket')
+          this.#route(server, request, socket, head);
+        else ignoreUpgrade(server, request, socket, head);
+      }),
+    );
+  }
+
+  /** A pipelined request waits: Node gives the connection to an answer only after those to earlier requests. */
+  #afterAnswers(socket: Socket, serve: () => void): void {
+    const last = this.#answers.get(socket);
+    if (!last || last.closed) {
+      serve();
+      return;
+    }
+    const forget = () => this.#sockets.delete(socket);
+    const ignore = () => undefined;
+    this.#sockets.add(socket);
+    // Node has removed its own listener. The client is gone: `close` follows.
+    socket.once('close', forget).on('error', ignore);
+    last.once('close', () => {
+      forget();
+      if (socket.destroyed || !socket.writable) return;
+      socket.off('close', forget).off('error', ignore);
+      serve();
     });
   }
 

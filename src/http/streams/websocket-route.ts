@@ -22,6 +22,9 @@ export interface StreamContext {
   readonly log: (line: string) => void;
 }
 
+/** WebSockets at once that have not sent a valid key: anyone can open them. */
+const MAX_SOCKETS_WITHOUT_KEY = 256;
+
 interface UpgradeRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -43,16 +46,25 @@ export async function serveWebSocket(
   const given = keyIn(request);
   const needsKey = await host.hasKeys();
   if (!needsKey) refuseForeignSites(request);
+  const isAwaited = given === undefined && needsKey;
+  if (isAwaited && upgrades.without_key.size >= MAX_SOCKETS_WITHOUT_KEY)
+    throw new CairnError(
+      'OVERLOADED',
+      `${MAX_SOCKETS_WITHOUT_KEY} WebSockets already wait for their key: send it with the handshake, or try again later`,
+    );
   const begun = performance.now();
   reply.hijack();
   const socket = upgrades.accept(request.raw);
   if (!socket) return;
+  if (isAwaited) upgrades.without_key.add(socket);
+  socket.once('close', () => upgrades.without_key.delete(socket));
   const status = await sendMessages(socket, request.raw.socket, {
     frames: frames!,
-    key: given === undefined && needsKey ? 'awaited' : { given },
+    key: isAwaited ? 'awaited' : { given },
     open: async (key, signal) => {
       const caller = await authenticate(request, key);
       checkTenant(caller, request);
+      upgrades.without_key.delete(socket);
       return open(caller, key, signal);
     },
     stopping,

@@ -36,11 +36,11 @@ export async function sendMessages(socket: WebSocket, wire: Socket, stream: Sock
   const signal = anySignal([incoming.ended, stopping]);
   // Whether the last message was sent to its end: between its fragments only control frames may be sent.
   let whole = true;
-  const send = (frame: WireFrame) =>
-    writeSlices(wire, JSON.stringify(frame), (slice, last) => {
-      whole = last;
-      socket.send(slice, { binary: false, fin: last });
-    });
+  const write = (slice: Buffer, last: boolean) => {
+    whole = last;
+    socket.send(slice, { binary: false, fin: last });
+  };
+  const send = (frame: WireFrame) => writeSlices({ reader: wire, write, signal }, JSON.stringify(frame));
   let error: CairnError | undefined;
   let status = 101;
   try {
@@ -152,14 +152,16 @@ function watchPeer(socket: WebSocket, wire: Socket): void {
 function endWithin(socket: WebSocket, stopping: AbortSignal): void {
   if (socket.readyState === socket.CLOSED) return;
   let timer = setTimeout(() => socket.terminate(), stopping.aborted ? STOP_MS : CLOSE_MS).unref();
+  // A signal of its own: Node warns of a signal with more than ten listeners.
+  const stops = anySignal([stopping]);
   const stop = () => {
     clearTimeout(timer);
     timer = setTimeout(() => socket.terminate(), STOP_MS).unref();
   };
-  stopping.addEventListener('abort', stop);
+  stops.addEventListener('abort', stop);
   socket.once('close', () => {
     clearTimeout(timer);
-    stopping.removeEventListener('abort', stop);
+    stops.removeEventListener('abort', stop);
   });
 }
 
