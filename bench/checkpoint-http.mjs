@@ -1,4 +1,4 @@
-// LangGraph's threads on a Cairn server: the whole state is sent with every step, and the server finds what changed.
+// LangGraph's threads on a Cairn server: the client sends what changed since the last put, and the server applies it.
 import { fileURLToPath } from 'node:url';
 import { CairnSaver } from '../dist/adapters/langgraph/index.js';
 import { connectCairn } from '../dist/client/index.js';
@@ -10,9 +10,9 @@ const program = fileURLToPath(new URL('../bin/cairn.js', import.meta.url));
 const LOADS = 10;
 
 export async function overHttp({ target, report }) {
-  for (const [what, bytes] of [
-    ['2 KB', 2048],
-    ['200 bytes', 200],
+  for (const [what, bytes, marks] of [
+    ['2 KB', 2048, { mark: 'ours', at_least: 500 }],
+    ['200 bytes', 200, {}],
   ]) {
     const database = await target.fresh();
     const server = await startServer([program, 'serve', '--port', '0', '--database', database]);
@@ -20,10 +20,11 @@ export async function overHttp({ target, report }) {
     try {
       const states = statesOf(plainMessages(44, bytes));
       const sides = { ours: { saver: new CairnSaver(cairn) } };
-      const { rate } = await putRates(sides, states);
-      report({ what: `LangGraph over HTTP, ${STEPS} of ${what}: put`, ours: rate.ours, unit: '/s' });
+      const { rate, lateRate } = await putRates(sides, states);
+      report({ what: `LangGraph over HTTP, ${what}: put, ${STEPS} steps`, ours: rate.ours, unit: '/s' });
+      report({ what: `LangGraph over HTTP, ${what}: put at step ${STEPS}`, ours: lateRate.ours, unit: '/s', ...marks });
       const latest = await loadLatest(sides, states, LOADS);
-      report({ what: '  load the latest', ours: latest.ours, unit: 'ms' });
+      report({ what: `LangGraph over HTTP, ${what}: load the latest`, ours: latest.ours, unit: 'ms' });
     } finally {
       await cairn.close();
       await server.stop();

@@ -43,7 +43,7 @@ export async function churn({ target, quick, report }) {
     ratio,
   });
   report({
-    what: '  load the latest',
+    what: `${VARIABLES} variables change: load the latest, step ${STEPS} against ${EARLY}`,
     ours: late.latest,
     bare: early.latest,
     unit: 'ms',
@@ -60,7 +60,7 @@ async function lateAgainstEarly(target, quick, contextOf) {
   await cairn.api.executions.create({ execution_id: long });
   await go(long, 0, STEPS - (rounds + 1) * PER_ROUND);
   let last;
-  const { rate, ratio } = await interleave(
+  const { rate, ratio, noise } = await interleave(
     {
       late: (round) => go(long, STEPS - (rounds + 1 - round) * PER_ROUND, PER_ROUND),
       early: async () => {
@@ -77,6 +77,7 @@ async function lateAgainstEarly(target, quick, contextOf) {
     early: { create: 1000 / rate('early'), latest: await latest(last, EARLY + PER_ROUND - 1) },
     // Of times, not of rates.
     ratio: ratio('early', 'late'),
+    noise: noise('early', 'late'),
   };
   await cairn.close();
   return result;

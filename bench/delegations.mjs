@@ -40,7 +40,7 @@ export async function delegations({ target, quick, report }) {
   };
   const small = await open(SMALL);
   const large = await open(LARGE);
-  const { rate, ratio } = await interleave({ large: large.delegate, small: small.delegate }, rounds);
+  const { rate, ratio, noise } = await interleave({ large: large.delegate, small: small.delegate }, rounds);
   report({
     what: 'delegate_async, 100 cards, at 10,000 boxes against at 10',
     ours: 1e3 / rate('large'),
@@ -48,6 +48,7 @@ export async function delegations({ target, quick, report }) {
     unit: 'ms',
     // Of times, not of rates.
     ratio: ratio('small', 'large'),
+    noise: noise('small', 'large'),
     at_most: 1.3,
   });
   await small.close();
@@ -96,13 +97,14 @@ async function packing(target, report) {
        WHERE tenant_id = 'default' AND box_id = 'inherited'`,
       ),
     );
-  const { rate, ratio } = await interleave({ pack, copy }, 7);
+  const { rate, ratio, noise } = await interleave({ pack, copy }, 7);
   report({
     what: 'pack_context of 10,000 inherited cards against a bare copy of the entries',
     ours: 1e3 / rate('pack'),
     bare: 1e3 / rate('copy'),
     unit: 'ms',
     ratio: ratio('copy', 'pack'),
+    noise: noise('copy', 'pack'),
   });
   await bare.close();
   await cairn.close();
@@ -139,13 +141,14 @@ async function hydrating(target, report, count) {
     return 1000 / longest;
   };
   const alone = () => longestBeside(() => new Promise((resolve) => setTimeout(resolve, 200)));
-  const { rate, ratio } = await interleave({ beside: () => longestBeside(hydrate), alone }, 5);
+  const { rate, ratio, noise } = await interleave({ beside: () => longestBeside(hydrate), alone }, 5);
   report({
     what: `longest wait of a writer beside hydrate of ${count.toLocaleString('en')} cards, against alone`,
     ours: 1e3 / rate('beside'),
     bare: 1e3 / rate('alone'),
     unit: 'ms',
     ratio: ratio('alone', 'beside'),
+    noise: noise('alone', 'beside'),
   });
   await cairn.close();
 }

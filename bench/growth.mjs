@@ -77,7 +77,7 @@ export async function growth({ target, quick, report }) {
   // Each round appends to one box: to the large one again, or to another small one.
   const small = await open(rounds + 1, SMALL);
   const large = await open(1, LARGE);
-  const { rate, ratio } = await interleave({ large: large.append, small: small.append }, rounds);
+  const { rate, ratio, noise } = await interleave({ large: large.append, small: small.append }, rounds);
   report({
     what: 'boxes.append at 1,000,000 against at 100',
     ours: 1e6 / rate('large'),
@@ -85,6 +85,7 @@ export async function growth({ target, quick, report }) {
     unit: 'µs',
     // Of times, not of rates.
     ratio: ratio('small', 'large'),
+    noise: noise('small', 'large'),
     at_most: 1.3,
   });
   // Before the forks nothing was appended that they would hold, so each round appends all of its cards.
@@ -95,6 +96,7 @@ export async function growth({ target, quick, report }) {
     bare: 1e6 / forked.rate('small'),
     unit: 'µs',
     ratio: forked.ratio('small', 'fork'),
+    noise: forked.noise('small', 'fork'),
     at_most: 1.3,
   });
   await small.close();

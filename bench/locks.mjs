@@ -1,7 +1,7 @@
 // Locks: acquiring and releasing one that is free, against two bare transactions that write the same rows; and 64 who
 // wait for one.
 import { sql } from '../dist/driver/sql.js';
-import { groupWriter, packetRows } from './support/bare-writes.mjs';
+import { eventRows, groupWriter } from './support/bare-writes.mjs';
 import { openBare, openCairn, TENANT } from './support/databases.mjs';
 import { byCallers, byGroups, interleave } from './support/measure.mjs';
 import { uuids } from './support/seeded.mjs';
@@ -43,7 +43,7 @@ async function uncontended({ target, quick, report }) {
     }
     return byGroups(callers, groups, write).then((rate) => rate / 2);
   };
-  const { rate, ratio } = await interleave(
+  const { rate, ratio, noise } = await interleave(
     {
       ours_many: ours(CALLERS, CALLERS * many),
       bare_many: theirs(CALLERS, CALLERS * many),
@@ -62,6 +62,7 @@ async function uncontended({ target, quick, report }) {
       bare: rate(`bare_${side}`),
       unit: '/s',
       ratio: ratio(`ours_${side}`, `bare_${side}`),
+      noise: noise(`ours_${side}`, `bare_${side}`),
       ...(side === 'one' ? { at_least: 0.4 } : {}),
     });
   await bare.close();
@@ -84,7 +85,7 @@ async function lockRows(store, resource_id, newId) {
   const lock = await store.driver
     .at(TENANT)
     .get(sql`SELECT * FROM locks WHERE tenant_id = ${TENANT} AND lock_id = ${lock_id}`);
-  const [acquiredRow, releasedRow] = [packetRows(acquired), packetRows(released)];
+  const [acquiredRow, releasedRow] = [eventRows(acquired), eventRows(released)];
   let token = lock.token;
   return (resource) => {
     const id = newId();
@@ -99,12 +100,12 @@ async function lockRows(store, resource_id, newId) {
         resource: [token, token, TENANT, 'file', resource],
         lock: [TENANT, id, 'file', resource, AGENT, 'Exclusive', 'held', token, token, 30_000, now, now],
         lease: [TENANT, 'lock', id, AGENT, token, now + 30_000],
-        packet: acquiredRow([[acquired.packet_id, newId()], ...ids]),
+        event: acquiredRow([[acquired.packet_id, newId()], ...ids]),
       },
       released: {
         unlock: ['released', token, token, now, now, TENANT, id],
         unlease: [TENANT, 'lock', id],
-        packet: releasedRow([[released.packet_id, newId()], ...ids]),
+        event: releasedRow([[released.packet_id, newId()], ...ids]),
       },
     };
   };

@@ -60,7 +60,7 @@ export async function reads({ target, quick, report }) {
   ];
   for (const [name, ids, ours, read, parse] of pairs) {
     const work = draws(ids, count);
-    const { rate, ratio } = await interleave(
+    const { rate, ratio, noise } = await interleave(
       {
         ours: () => byCallers(CALLERS, work, ours),
         bare: () => byCallers(CALLERS, work, async (id) => parse(await read(id))),
@@ -73,6 +73,7 @@ export async function reads({ target, quick, report }) {
       bare: rate('bare'),
       unit: '/s',
       ratio: ratio('ours', 'bare'),
+      noise: noise('ours', 'bare'),
       at_least: 0.4,
     });
   }

@@ -1,6 +1,8 @@
-// `npm run bench:recall -- --data FILE [--json]`: how much of what answers a question is found. Each conversation of the
+// `npm run bench:recall -- --data FILE [--json] [--set NAME]`: how much of what answers a question is found. Each conversation of the
 // file becomes a trajectory, each session a scope, each document a turn with speaker, role and date, all by the public Api;
 // then each question is searched for in its own trajectory. In percent; adversarial questions are in no overall figure.
+//
+// `--set NAME` adds the figures to bench/results.json under that name, for `npm run bench -- --save`.
 //
 // FILE: [{ id, speakers, docs: [{ id, session, date, speaker, text, caption }], queries: [{ id, text, category, gold }] }]
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,17 +10,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openCairn } from '../dist/cairndb.js';
+import { about, keep } from './support/history.mjs';
+import { isMet } from './support/table.mjs';
 
 const DEPTH = 50;
 const BATCH = 500;
 const ROLES = new Set(['user', 'assistant', 'system', 'tool']);
 const APART = 'adversarial';
+/** R@10, by the name of a set. */
+const AT_LEAST = { locomo: 80, realtalk: 65, beam100k: 54 };
 
 const { values } = parseArgs({
-  options: { data: { type: 'string' }, json: { type: 'boolean' }, database: { type: 'string' } },
+  options: {
+    data: { type: 'string' },
+    json: { type: 'boolean' },
+    database: { type: 'string' },
+    set: { type: 'string' },
+  },
 });
 if (values.data === undefined) {
-  console.error('say which file: npm run bench:recall -- --data FILE [--json] [--database FILE-OR-URL]');
+  console.error('say which file: npm run bench:recall -- --data FILE [--json] [--set NAME] [--database FILE-OR-URL]');
   process.exit(2);
 }
 function readConversations(path) {
@@ -140,3 +151,21 @@ const report = {
 };
 if (values.json) console.log(JSON.stringify(report));
 else console.table({ overall: report.overall, ...report.categories });
+
+if (values.set !== undefined) {
+  const { questions: _, ...overall } = report.overall;
+  const figures = Object.entries(overall).map(([measure, ours]) => {
+    const at_least = measure === 'R@10' ? AT_LEAST[values.set] : undefined;
+    const figure = {
+      item: 'recall',
+      target: 'sqlite',
+      what: `${values.set}: ${measure}`,
+      ours,
+      unit: ' %',
+      noise: 0.005,
+    };
+    const marked = at_least === undefined ? figure : { ...figure, mark: 'ours', at_least };
+    return { ...marked, met: isMet(marked) };
+  });
+  keep({ ...about(), figures });
+}

@@ -41,11 +41,17 @@ export async function row_security({ target, quick, report }) {
       byCallers(CALLERS, draws(ids.packet_ids, count * 2), (packet_id) => api.packets.get({ packet_id })),
   };
   for (const [name, run] of Object.entries(kinds)) {
-    const { rate, ratio } = await interleave(
+    const { rate, ratio, noise } = await interleave(
       { ours: (round) => run(sides.ours, round), bare: (round) => run(sides.bare, round) },
       rounds,
     );
-    const figures = { ours: rate('ours'), bare: rate('bare'), unit: '/s', ratio: ratio('ours', 'bare') };
+    const figures = {
+      ours: rate('ours'),
+      bare: rate('bare'),
+      unit: '/s',
+      ratio: ratio('ours', 'bare'),
+      noise: noise('ours', 'bare'),
+    };
     report({ what: `${name}, with row security against without`, ...figures });
   }
   await sides.ours.close();

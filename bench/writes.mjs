@@ -1,6 +1,6 @@
 // Durable writes in process, by 64 concurrent callers and by one, against bare statements that write the same rows.
 import { sql } from '../dist/driver/sql.js';
-import { groupWriter, packetRows } from './support/bare-writes.mjs';
+import { eventRows, groupWriter, packetRows } from './support/bare-writes.mjs';
 import { openBare, openCairn, TENANT } from './support/databases.mjs';
 import { byCallers, byGroups, interleave } from './support/measure.mjs';
 import { uuids } from './support/seeded.mjs';
@@ -56,7 +56,7 @@ export async function appends({ target, quick, report }) {
     },
     rounds,
   );
-  reportPair(report, 'boxes.append', measured);
+  reportPair(report, 'boxes.append', measured, { sqlite: 0.55, postgres: 0.6 }[target.kind]);
   await bare.close();
   await cairn.close();
 }
@@ -67,7 +67,7 @@ async function appendRows(store, boxes, newId) {
   await addCards(store, [card_id]);
   await store.api.boxes.append({ box_id: boxes[0], card_ids: [card_id] });
   const template = await lastPacket(store, 'cairn.box.appended');
-  const row = packetRows(template);
+  const row = eventRows(template);
   const lengths = new Map(boxes.map((box_id, i) => [box_id, i === 0 ? 1 : 0]));
   return (item) => {
     const length = lengths.get(item.box_id) + 1;
@@ -75,7 +75,7 @@ async function appendRows(store, boxes, newId) {
     return {
       entry: [TENANT, item.box_id, length, item.card_id, length + 1, length],
       box: [length + 1, length, 1, length + 1, null, Date.now(), TENANT, item.box_id],
-      packet: row([
+      event: row([
         [template.packet_id, newId()],
         [card_id, item.card_id],
         [boxes[0], item.box_id],
@@ -106,7 +106,7 @@ export async function packets({ target, quick, report }) {
     },
     rounds,
   );
-  reportPair(report, 'packets.write', measured);
+  reportPair(report, 'packets.write', measured, { sqlite: 0.45, postgres: 0.7 }[target.kind]);
   await bare.close();
   await cairn.close();
 }
@@ -126,11 +126,16 @@ async function packetRowsOf(store, newId) {
   };
 }
 
-function reportPair(report, name, { rate, ratio }) {
-  const pair = (side) => ({ ours: rate(`ours_${side}`), bare: rate(`bare_${side}`), unit: '/s' });
-  const [many, one] = ['many', 'one'].map((side) => ratio(`ours_${side}`, `bare_${side}`));
-  report({ what: `${name}, ${CALLERS} callers`, ...pair('many'), ratio: many, at_least: 0.5 });
-  report({ what: `${name}, one caller`, ...pair('one'), ratio: one });
+function reportPair(report, name, { rate, ratio, noise }, wanted) {
+  const pair = (side) => ({
+    ours: rate(`ours_${side}`),
+    bare: rate(`bare_${side}`),
+    unit: '/s',
+    ratio: ratio(`ours_${side}`, `bare_${side}`),
+    noise: noise(`ours_${side}`, `bare_${side}`),
+  });
+  report({ what: `${name}, ${CALLERS} callers`, ...pair('many'), at_least: wanted });
+  report({ what: `${name}, one caller`, ...pair('one') });
   const gain = (side) => rate(`${side}_many`) / rate(`${side}_one`);
   const gains = { ours: gain('ours'), bare: gain('bare'), unit: '×' };
   report({ what: `${name}, gain over one caller`, ...gains, ratio: gains.ours / gains.bare, at_least: 0.7 });

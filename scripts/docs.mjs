@@ -1,7 +1,10 @@
 // `npm run docs`: writes docs/cli.md, docs/limits.md and docs/settings.md from the code. With --check it writes nothing
-// and fails if a committed page differs. Needs the build, for the command tree and the table of operations.
+// and fails if a committed page differs. Writes the measured figures of all pages, too, from the newest file of bench/history.
+// Needs the build, for the command tree and the table of operations.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { newest, read } from '../bench/support/history.mjs';
+import { withFigures } from './figures.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const built = (path) => import(join(root, 'dist', path));
@@ -193,6 +196,7 @@ const FIXED = [
   ['engine/reads', 'MAX_FOLLOWERS', number, 'open streams per server'],
   ['engine/reads', 'HEARTBEAT_MS', duration, 'between heartbeats of a stream'],
   ['http', 'PATIENCE_MS', duration, 'after which a stream reader that takes nothing is disconnected'],
+  ['http', 'MAX_SOCKETS_WITHOUT_KEY', number, 'WebSockets per server that have not sent a valid key'],
   ['engine/leases', 'MAX_WAITERS', number, 'waiting calls per server'],
   ['driver', 'QUEUE_LIMIT', number, 'writes that wait for their commit; more are refused with 503'],
   ['driver/sqlite', 'LOCK_WAIT_MS', duration, 'for which a write waits for other processes on an SQLite file'],
@@ -329,7 +333,18 @@ keys have no flag here; \`CAIRN_KEY\` is the safer form of \`--key\` as well.`,
 
 // ------------------------------------------------------------------------------------------------ Pages
 
-const pages = { 'docs/cli.md': cliPage(), 'docs/limits.md': limitsPage(), 'docs/settings.md': settingsPage() };
+const measured = read(newest());
+const handwritten = ['README.md', ...readdirSync(join(root, 'docs'), { recursive: true }).map((path) => `docs/${path}`)]
+  .filter((path) => path.endsWith('.md'))
+  .map((path) => [path, readFileSync(join(root, path), 'utf8')])
+  .filter(([, text]) => /<!-- (bench|table):/.test(text));
+
+const pages = {
+  ...Object.fromEntries(handwritten.map(([path, text]) => [path, withFigures(text, measured)])),
+  'docs/cli.md': cliPage(),
+  'docs/limits.md': limitsPage(),
+  'docs/settings.md': settingsPage(),
+};
 for (const [path, text] of Object.entries(pages)) {
   const file = join(root, path);
   if (!process.argv.includes('--check')) writeFileSync(file, text);

@@ -18,6 +18,7 @@ const run = (script, args) => spawnSync(process.execPath, [script, ...args], { s
 const built =
   run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.build.json']) ||
   run('scripts/declarations.mjs', []) ||
+  run('scripts/vocabulary.mjs', []) ||
   run('scripts/bundle.mjs', []);
 if (built !== 0) process.exit(built);
 const status = run('node_modules/vitest/vitest.mjs', [

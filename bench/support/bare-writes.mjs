@@ -17,10 +17,14 @@ const UNLOCK = `UPDATE locks SET state = $1, ticket = $2, token = $3, granted_at
 const UNLEASE = `DELETE FROM leases WHERE tenant_id = $1 AND kind = $2 AND subject_id = $3`;
 const INDEX = `INSERT INTO packet_index (tenant_id, kind, value, seq) VALUES ($1, $2, $3, $4)`;
 
+const IN_EVERY_PACKET = [
+  ...['tenant_id', 'seq', 'packet_id', 'packet_type', 'timestamp', 'recorded_at', 'thread_id', 'agent'],
+];
+const EVENT_COLUMNS = [...IN_EVERY_PACKET, 'key_id', 'entity_type', 'entity_id', 'facts', 'format', 'checksum'];
 const PACKET_COLUMNS = [
-  ...['tenant_id', 'seq', 'packet_id', 'packet_type', 'timestamp', 'recorded_at', 'thread_id', 'agent', 'source'],
-  ...['entity_type', 'entity_id', 'envelope', 'original', 'content_hash', 'sent_hash', 'expires_at', 'generation'],
-  ...['root_packet_id', 'parent_ids', 'subject_ids'],
+  ...IN_EVERY_PACKET,
+  ...['source', 'envelope', 'original', 'content_hash', 'sent_hash', 'expires_at', 'generation', 'root_packet_id'],
+  ...['parent_ids', 'subject_ids'],
 ];
 const CARD_COLUMNS = [
   ...['tenant_id', 'card_id', 'content', 'tool_calls', 'tool_call_id', 'metadata', 'author_id', 'subject_ids'],
@@ -28,11 +32,15 @@ const CARD_COLUMNS = [
 ];
 const insertOf = (table, columns) =>
   `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(', ')})`;
+const EVENT = insertOf('packet_store', EVENT_COLUMNS);
 const PACKET = insertOf('packet_store', PACKET_COLUMNS);
 const CARD = insertOf('cards', CARD_COLUMNS);
 
-/** Makes rows of packet_store like one that Cairn wrote, of the same bytes, with other ids in it. */
+/** Makes rows of packet_store like one that a user wrote, of the same bytes, with other ids in it. */
 export const packetRows = (template) => rowsLike(template, PACKET_COLUMNS);
+
+/** The same for Cairn's own events. */
+export const eventRows = (template) => rowsLike(template, EVENT_COLUMNS);
 
 /** The same for cards. */
 export const cardRows = (template) => rowsLike(template, CARD_COLUMNS);
@@ -46,8 +54,8 @@ function rowsLike(template, columns) {
 }
 
 /**
- * Gives a function that writes a group in one transaction. Each item has a `packet` row, maybe `index` pairs, for an
- * append the card's `entry` and the `box` as it is after it, for a turn the `card`, its `entry`, and how box and
+ * Gives a function that writes a group in one transaction. Each item has an `event` row, or a `packet` row with
+ * `index` pairs, for an append the card's `entry` and the `box` as it is after it, for a turn the `card`, its `entry`, and how box and
  * scope `grow` and are in `use` by it; for a lock its `resource`, `lock` and `lease`, and how they end.
  */
 export function groupWriter(kind, bare) {
@@ -70,7 +78,7 @@ const BEFORE = [
 
 function sqliteGroups(bare) {
   const [begin, commit] = ['BEGIN IMMEDIATE', 'COMMIT'].map(bare.prepare);
-  const [head, packet, index] = [HEAD, PACKET, INDEX].map(bare.prepare);
+  const [head, event, packet, index] = [HEAD, EVENT, PACKET, INDEX].map(bare.prepare);
   const before = BEFORE.map(([text, member]) => [bare.prepare(text), member]);
   return (items) => {
     begin.run();
@@ -78,8 +86,9 @@ function sqliteGroups(bare) {
       for (const [statement, member] of before) if (item[member]) statement.run(...item[member]);
     let seq = head.get(items.length, Date.now(), TENANT).seq - items.length;
     for (const item of items) {
-      item.packet[1] = ++seq;
-      packet.run(...item.packet);
+      const row = item.event ?? item.packet;
+      row[1] = ++seq;
+      (item.event ? event : packet).run(...row);
       if (item.index) for (const [name, value] of item.index) index.run(TENANT, name, value, seq);
     }
     commit.run();
@@ -93,8 +102,9 @@ function postgresGroups({ run }) {
     for (const item of items) for (const [text, member] of BEFORE) if (item[member]) sent.push(run(text, item[member]));
     let seq = (await run(HEAD, [items.length, Date.now(), TENANT])).rows[0].seq - items.length;
     for (const item of items) {
-      item.packet[1] = ++seq;
-      sent.push(run(PACKET, item.packet));
+      const row = item.event ?? item.packet;
+      row[1] = ++seq;
+      sent.push(run(item.event ? EVENT : PACKET, row));
       if (item.index) for (const [name, value] of item.index) sent.push(run(INDEX, [TENANT, name, value, seq]));
     }
     sent.push(run('COMMIT'));

@@ -19,6 +19,7 @@ export async function startTarget(kind) {
     let made = 0;
     return {
       kind,
+      version: await sqliteVersion(),
       fresh: async () => join(folder, `${made++}.db`),
       stop: async () => rmSync(folder, { recursive: true, force: true }),
     };
@@ -26,9 +27,11 @@ export async function startTarget(kind) {
   const server = await startPostgres();
   const admin = new pg.Client({ connectionString: server.url() });
   await admin.connect();
+  const { rows } = await admin.query('SHOW server_version');
   let made = 0;
   return {
     kind,
+    version: rows[0].server_version,
     fresh: async () => {
       const name = `bench_${made++}`;
       await admin.query(`CREATE DATABASE ${name}`);
@@ -41,9 +44,21 @@ export async function startTarget(kind) {
   };
 }
 
+async function sqliteVersion() {
+  const db = await openSqliteFile(':memory:');
+  const { version } = db.prepare('SELECT sqlite_version() AS version').get();
+  db.close();
+  return version;
+}
+
 /** Cairn in process. */
 export async function openCairn(database) {
   return asCairn(await Store.open({ database, sweep_every_ms: 0 }));
+}
+
+/** Cairn in process, with the background work that a server does. */
+export async function openWithBackgroundWork(database) {
+  return asCairn(await Store.open({ database }));
 }
 
 /** Cairn on PostgreSQL, served by a role that row-level security does not bind. */

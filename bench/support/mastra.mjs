@@ -7,10 +7,10 @@ const RESOURCE = 'bench';
 /** More than its client has connections. */
 const ALL = 64;
 
-/** Opens it on a new file; undefined when it cannot be had. */
+/** Opens it on a new file; or the reason why it cannot be had. */
 export async function openMastra(file) {
   const found = await peer('@mastra/libsql');
-  if (!found) return undefined;
+  if (typeof found === 'string') return found;
   const { LibSQLStore } = found.module;
   const store = new LibSQLStore({ id: 'bench', url: pathToFileURL(file).href });
   await store.init();

@@ -1,5 +1,8 @@
 // Interleaved rounds: every round runs each side once, so that whatever else the machine does hits all sides alike.
 
+/** However steady a run was, the next one differs by this. */
+const LEAST_NOISE = 0.05;
+
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -19,11 +22,19 @@ export async function interleave(sides, rounds) {
       if (round > 0) rates[name].push(rate);
     }
   }
+  const ratios = (name, other) => rates[name].map((rate, i) => rate / rates[other][i]);
   return {
+    /** How much the ratio of two sides varies: half of what its middle half spans, of its median. */
+    noise: (name, other) => {
+      const sorted = ratios(name, other).sort((a, b) => a - b);
+      const quarter = (share) => sorted[Math.round(share * (sorted.length - 1))];
+      const half = (quarter(0.75) - quarter(0.25)) / 2 / median(sorted);
+      return Math.max(LEAST_NOISE, Math.round(100 * half) / 100);
+    },
     /** The median rate of a side. */
     rate: (name) => median(rates[name]),
     /** The median over the rounds of one side's rate against another's. */
-    ratio: (name, other) => median(rates[name].map((rate, i) => rate / rates[other][i])),
+    ratio: (name, other) => median(ratios(name, other)),
   };
 }
 

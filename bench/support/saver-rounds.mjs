@@ -20,10 +20,13 @@ async function timed(work) {
   return { ms: performance.now() - start, cpu_ms: (user + system) / 1000, value };
 }
 
-/** Puts all states on each side; gives checkpoints a second over the whole thread, and what each took of the CPU. */
+/**
+ * Puts all states on each side; gives checkpoints a second over the whole thread and over its last slice, and what each
+ * took of the CPU.
+ */
 export async function putRates(sides, states) {
   const names = Object.keys(sides);
-  const spent = Object.fromEntries(names.map((name) => [name, { ms: 0, cpu_ms: 0 }]));
+  const spent = Object.fromEntries(names.map((name) => [name, { ms: 0, cpu_ms: 0, last_ms: 0 }]));
   const at = Object.fromEntries(names.map((name) => [name, beginning(THREAD)]));
   for (let from = 0; from < states.length; from += SLICE) {
     for (const name of inTurn(names, from / SLICE)) {
@@ -31,11 +34,17 @@ export async function putRates(sides, states) {
         for (const state of states.slice(from, from + SLICE)) at[name] = await put(sides[name].saver, at[name], state);
       });
       spent[name].ms += ms;
+      spent[name].last_ms = ms;
       spent[name].cpu_ms += cpu_ms;
     }
   }
   const each = (figure) => Object.fromEntries(names.map((name) => [name, figure(spent[name])]));
-  return { rate: each(({ ms }) => (states.length / ms) * 1000), cpu: each(({ cpu_ms }) => cpu_ms / states.length) };
+  const last = states.length % SLICE || SLICE;
+  return {
+    rate: each(({ ms }) => (states.length / ms) * 1000),
+    lateRate: each(({ last_ms }) => (last / last_ms) * 1000),
+    cpu: each(({ cpu_ms }) => cpu_ms / states.length),
+  };
 }
 
 /**

@@ -40,11 +40,11 @@ export async function openOurs({ kind }, database) {
   };
 }
 
-/** The official one; undefined when it cannot be had. */
+/** The official one; or the reason why it cannot be had. */
 export async function openOfficial({ kind }, database) {
   const name = `@langchain/langgraph-checkpoint-${kind}`;
   const found = await peer(name, kind === 'sqlite' ? NATIVE : undefined);
-  if (!found) return undefined;
+  if (typeof found === 'string') return found;
   const opened = kind === 'sqlite' ? await onSqlite(found, database) : await onPostgres(found, database);
   refuseOthers(name, opened.settings, DURABLE[kind]);
   return {

@@ -10,7 +10,7 @@ export async function startServer(args) {
     const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1];
     if (port !== undefined) {
       child.stdout.resume();
-      return { port, stop: () => stop(child) };
+      return { port, pid: child.pid, stop: () => stop(child) };
     }
   }
   throw new Error(`${args.join(' ')} did not start`);

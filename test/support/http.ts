@@ -6,6 +6,7 @@ import { Sql } from '#cairn/driver/sql.js';
 import type { KeyRole } from '#cairn/engine/contract.js';
 import { createServer } from '#cairn/http/index.js';
 import { type Api, inputLocation, type NamedOperation, namesProject, pathParameters } from './contract.js';
+import { type CopyTenant, tenantCopier } from './plant/twins.js';
 import { until } from './server.js';
 import { freshDatabase, targetNames } from './targets.js';
 
@@ -103,6 +104,8 @@ export interface HttpTest {
   admin(tenant: string): Promise<Api>;
   /** A key over HTTP; with it the server is no longer open. */
   key(tenant: string, role?: KeyRole, agent_id?: string): Promise<{ key: string; key_id: string }>;
+  /** A new tenant with the rows of another one, to which nothing else writes meanwhile. */
+  copyTenant(from: string, to: string): Promise<void>;
   /** Every row of every table, as one text: to see whether any of them changed. Of one tenant, if it is named. */
   contents(tenant?: string): Promise<string>;
   /** What the server said went wrong on its side. */
@@ -162,6 +165,7 @@ export async function startHttp(kind: Database): Promise<HttpTest> {
   const agent = new Agent({ keepAlive: true });
   const reader = kind === 'postgres' ? new pg.Client({ connectionString: database }) : undefined;
   await reader?.connect();
+  let copy: Promise<CopyTenant> | undefined;
 
   const admin = async (tenant: string): Promise<Api> => {
     await store.ensureTenant(tenant);
@@ -179,6 +183,10 @@ export async function startHttp(kind: Database): Promise<HttpTest> {
     admin,
     key: async (tenant, role = 'admin', agent_id) =>
       (await admin(tenant)).keys.create({ role, ...(agent_id === undefined ? {} : { agent_id, access: 'all' }) }),
+    copyTenant: async (from, to) => {
+      copy ??= tenantCopier(store, reader);
+      await (await copy)(from, to);
+    },
     contents: looker(kind, rows),
     close: async () => {
       agent.destroy();

@@ -1,8 +1,9 @@
 /** Runs commands as a user would: as child processes, in a folder of their own, without the caller's settings. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { afterAll } from 'vitest';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 const CAIRN = join(ROOT, 'bin/cairn.js');
@@ -89,6 +90,34 @@ export const run = (command: string, args: readonly string[], options: RunOption
 /** `cairn …`, to its end. */
 export const cairn = (args: readonly string[], options: RunOptions): Promise<Ran> =>
   run(process.execPath, [CAIRN, ...args], options);
+
+/**
+ * Runs `cairn …` as `cairn` does, but one after another in one process: for what commands print and do, not for how their
+ * process starts, reads its terminal or ends.
+ */
+export function commandsOfOneProcess(): typeof cairn {
+  let child: ChildProcess | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  afterAll(() => void child?.kill('SIGKILL'));
+  const ask = async (args: readonly string[], { cwd, env, input = '' }: RunOptions): Promise<Ran> => {
+    const asked = (child ??= fork(join(import.meta.dirname, 'children/commands.mjs'), [], { execArgv: [] }));
+    return new Promise((done, reject) => {
+      const ended = (code: number | null) => reject(new Error(`the process of the commands ended with ${code}`));
+      asked.once('exit', ended);
+      asked.once('message', ({ ran, failed }: { ran?: Ran; failed?: string }) => {
+        asked.off('exit', ended);
+        if (ran) done(ran);
+        else reject(new Error(failed));
+      });
+      asked.send({ args, cwd, env: environment(env), input });
+    });
+  };
+  return (args, options) => {
+    const ran = last.then(() => ask(args, options));
+    last = ran.catch(() => undefined);
+    return ran;
+  };
+}
 
 /** `cairn …`, left running. */
 export const startCairn = (args: readonly string[], options: RunOptions): Running =>

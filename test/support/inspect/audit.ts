@@ -1,8 +1,9 @@
 /** Holds a store against what it acknowledged: all of it is there, nothing is there twice, the stream has no hole. */
 import { Store } from '#cairn/api/index.js';
-import { sql } from '#cairn/driver/index.js';
+import { type Sql, sql } from '#cairn/driver/index.js';
 import { examine } from '#cairn/maintenance/index.js';
 import type { Ledger } from './load.js';
+import { threadless } from './threadless.js';
 
 export interface Survey {
   readonly head: number;
@@ -19,13 +20,22 @@ export interface Survey {
 }
 
 interface Told {
-  readonly payload: { mark?: string; entity?: { id: string }; card_ids?: string[] };
+  readonly payload: { mark?: string; card_ids?: string[] };
+}
+
+/** An own event has facts, a packet of a user an envelope. */
+interface PacketRow {
+  readonly seq: number;
+  readonly packet_type: string;
+  readonly entity_id: string;
+  readonly facts: string | null;
+  readonly envelope: string;
 }
 
 export async function survey(database: string, tenant = 'default'): Promise<Survey> {
   const store = await Store.open({ database, sweep_every_ms: 0 });
   try {
-    const read = <R>(query: Parameters<typeof store.driver.long>[1]) => store.driver.long<R>(tenant, query);
+    const read = <R>(query: Sql) => store.driver.at(tenant).all<R>(query);
     const [head] = await read<{ seq: number }>(sql`SELECT seq FROM tenants WHERE tenant_id = ${tenant}`);
     const cards = await read<{ card_id: string; content: string | null }>(
       sql`SELECT card_id, content FROM cards WHERE tenant_id = ${tenant}`,
@@ -33,12 +43,13 @@ export async function survey(database: string, tenant = 'default'): Promise<Surv
     const entries = await read<{ box_id: string; card_id: string }>(
       sql`SELECT box_id, card_id FROM box_entries WHERE tenant_id = ${tenant} AND removed_revision IS NULL`,
     );
-    const packets = await read<{ seq: number; packet_type: string; envelope: string }>(
-      sql`SELECT seq, packet_type, envelope FROM packet_store WHERE tenant_id = ${tenant} ORDER BY seq`,
+    const packets = await read<PacketRow>(
+      sql`SELECT seq, packet_type, entity_id, facts, envelope FROM packet_store WHERE tenant_id = ${tenant} ORDER BY seq`,
     );
-    const told = packets.map(({ packet_type, envelope }) => ({
+    const told = packets.map(({ packet_type, entity_id, facts, envelope }) => ({
       packet_type,
-      payload: (JSON.parse(envelope) as Told).payload,
+      entity_id,
+      payload: facts === null ? (JSON.parse(envelope) as Told).payload : (JSON.parse(facts) as Told['payload']),
     }));
     return {
       head: head?.seq ?? 0,
@@ -50,12 +61,12 @@ export async function survey(database: string, tenant = 'default'): Promise<Surv
       toldCards: tally(
         told
           .filter(({ packet_type }) => packet_type === 'cairn.card.added')
-          .flatMap(({ payload }) => payload.card_ids ?? [payload.entity!.id]),
+          .flatMap(({ payload, entity_id }) => payload.card_ids ?? [entity_id]),
       ),
       toldEntries: tally(
         told
           .filter(({ packet_type }) => packet_type === 'cairn.box.appended')
-          .flatMap(({ payload }) => payload.card_ids!.map((id) => `${id} in ${payload.entity!.id}`)),
+          .flatMap(({ payload, entity_id }) => payload.card_ids!.map((id) => `${id} in ${entity_id}`)),
       ),
     };
   } finally {
@@ -103,7 +114,7 @@ export async function illnesses(database: string, clock_offset = 0): Promise<str
   let checks = 0;
   const store = await Store.open({ database, sweep_every_ms: 0, clock_offset_ms: () => clock_offset });
   try {
-    for await (const { check, ok, problems } of examine(store.driver)) {
+    for await (const { check, ok, problems } of examine(threadless(store.driver))) {
       checks++;
       if (!ok) found.push(`${check}: ${problems.join(', ')}`);
     }

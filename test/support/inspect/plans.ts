@@ -60,10 +60,10 @@ export async function notePlans(): Promise<Plans> {
   const database = join(folder, 'cairn.db');
   const asked: Sql[] = [];
   const written: Sql[] = [];
-  const plain = packetJournal(() => Date.now());
+  const plain = packetJournal(() => Date.now(), 8192);
   const journal = {
     ...plain,
-    append: (...[tx, entries]: Parameters<typeof plain.append>) => plain.append(noting(tx, asked), entries),
+    append: (...[tx, entries, late]: Parameters<typeof plain.append>) => plain.append(noting(tx, asked), entries, late),
   };
   const real = await openSqlite(database, { journal, schema });
   const store = await Store.on(notingDriver(real, asked, written), { sweep_every_ms: 0, count_every_ms: 0 });

@@ -34,7 +34,7 @@ export async function wordsLeft(
   const rows = await store.driver.long<Record<string, unknown>>(
     tenant,
     table === 'packets'
-      ? sql`SELECT envelope, original, agent, source FROM packet_store WHERE tenant_id = ${tenant}`
+      ? sql`SELECT envelope, original, agent, source, facts, entity_id FROM packet_store WHERE tenant_id = ${tenant}`
       : sql`SELECT content, metadata, tool_calls FROM cards WHERE tenant_id = ${tenant}`,
   );
   const text = JSON.stringify(rows);

@@ -34,6 +34,7 @@ async function strike<T>(fault: Fault, statement: () => Promise<T>): Promise<T> 
 function faultyTx(tx: Tx, fault: Fault): Tx {
   return {
     tenant: tx.tenant,
+    dialect: tx.dialect,
     all: <R>(query: Sql) => strike(fault, () => tx.all<R>(query)),
     get: <R>(query: Sql) => strike(fault, () => tx.get<R>(query)),
     run: (query) => strike(fault, () => tx.run(query)),
@@ -44,6 +45,7 @@ function faultyTx(tx: Tx, fault: Fault): Tx {
       return tx.journalled;
     },
     journal: (entry) => tx.journal(entry),
+    late: (rows) => tx.late(rows),
     wake: (key) => tx.wake(key),
   };
 }
@@ -93,7 +95,7 @@ export class FaultyDriver implements Driver {
 /** A journal whose statements fail: the last ones before COMMIT, which no write sees. */
 export function faultyJournal(journal: Journal, fault: Fault): Journal {
   return {
-    append: (tx, entries) => journal.append(faultyTx(tx, fault), entries),
+    append: (tx, entries, late) => journal.append(faultyTx(tx, fault), entries, late),
     landed: (tx, entries) => journal.landed(tx, entries),
   };
 }
@@ -125,6 +127,7 @@ export class InterleavingDriver extends FaultyDriver {
     };
     return {
       tenant: tx.tenant,
+      dialect: tx.dialect,
       all: <R>(query: Sql) => reach(query).then(() => tx.all<R>(query)),
       get: <R>(query: Sql) => reach(query).then(() => tx.get<R>(query)),
       run: (query) => reach(query).then(() => tx.run(query)),
@@ -135,6 +138,7 @@ export class InterleavingDriver extends FaultyDriver {
         return tx.journalled;
       },
       journal: (entry) => tx.journal(entry),
+      late: (rows) => tx.late(rows),
       wake: (key) => tx.wake(key),
     };
   }

@@ -123,7 +123,7 @@ export class PostgresProxy {
   }
 }
 
-/** Tells the COMMIT of a write from that of a read: the one was begun by a bare BEGIN. */
+/** Tells the COMMIT of a write from that of a read: the one was begun without a mode. */
 function commitReader(): (message: Buffer) => boolean {
   let writing = false;
   return (message) => {
@@ -131,7 +131,7 @@ function commitReader(): (message: Buffer) => boolean {
     const type = message.toString('latin1', 0, 1);
     if (type !== 'Q' && type !== 'P') return false;
     const text = message.toString('latin1', 5).split('\0')[type === 'Q' ? 0 : 1]!;
-    if (text.startsWith('BEGIN')) writing = text === 'BEGIN';
+    if (text.startsWith('BEGIN')) writing = text.startsWith('BEGIN;');
     return writing && text === 'COMMIT';
   };
 }
