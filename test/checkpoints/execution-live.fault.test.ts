@@ -8,18 +8,18 @@ import { type CairnClient, connectCairn } from '#cairn/client/index.js';
 import type { Json } from '#cairn/kernel/contract.js';
 import { canonical } from '#cairn/kernel/node.js';
 import { Follower } from '../support/inspect/follower.js';
+import { HELD_MEMORY, heldAtMost, MEGABYTE } from '../support/inspect/held-memory.js';
 import { SocketReader } from '../support/inspect/socket-reader.js';
 import { beginRun, thought } from '../support/nouns/executions.js';
 import { type ServerProcess, sleep, startServer, until } from '../support/server.js';
 import { CuttingProxy } from '../support/stand-ins/cutting-proxy.js';
 import { freshDatabase, socketOption } from '../support/targets.js';
 
-const MEGABYTE = 1024 * 1024;
 const CUTS = 25;
 
-async function withServer(work: (server: ServerProcess) => Promise<void>): Promise<void> {
+async function withServer(work: (server: ServerProcess) => Promise<void>, preload?: string): Promise<void> {
   const { database, drop } = await freshDatabase('sqlite');
-  const server = await startServer({ database });
+  const server = await startServer({ database, preload });
   try {
     await work(server);
   } finally {
@@ -27,9 +27,6 @@ async function withServer(work: (server: ServerProcess) => Promise<void>): Promi
     await drop();
   }
 }
-
-const residentBytes = ({ pid }: ServerProcess): number =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024;
 
 async function figure({ url }: ServerProcess, pattern: RegExp): Promise<number> {
   return Number(pattern.exec(await (await fetch(`${url}/metrics`)).text())?.[1] ?? 0);
@@ -127,17 +124,13 @@ describe.concurrent('streams over WebSocket', () => {
           reader.socket.pause();
         }
         await until('all streams to be open', async () => (await openStreams(server)) === slow.length + 1);
-        const before = residentBytes(server);
-        let most = before;
-        const watch = setInterval(() => {
-          most = Math.max(most, residentBytes(server));
-        }, 20);
         let head = 100;
-        for (; head < 2100; head += 100) await cairn.packets.write_batch({ packets: packets(100, 20_000) });
-        await until('the slow ones to be disconnected', async () => (await openStreams(server)) === 1, 60_000);
-        clearInterval(watch);
-        console.log(`memory with ${slow.length} slow readers: +${Math.round((most - before) / MEGABYTE)} MB`);
-        expect(most - before).toBeLessThan(300 * MEGABYTE);
+        const most = await heldAtMost(server, async () => {
+          for (; head < 2100; head += 100) await cairn.packets.write_batch({ packets: packets(100, 20_000) });
+          await until('the slow ones to be disconnected', async () => (await openStreams(server)) === 1, 60_000);
+        });
+        console.log(`held for ${slow.length} slow readers: ${Math.round(most / MEGABYTE)} MB`);
+        expect(most).toBeLessThan(100 * MEGABYTE);
         // Who reads again at once still gets what was sent, and why it ended. Alone: how long several take is up to the machine.
         const behind = new SocketReader(`${server.url}/api/v1/events?after=0`);
         await behind.frame();
@@ -161,7 +154,7 @@ describe.concurrent('streams over WebSocket', () => {
         for (const reader of slow) reader.socket.resume();
         for (const reader of slow) expect((await reader.ended()).code).toBe(1006);
         await cairn.close();
-      }),
+      }, HELD_MEMORY),
     120_000,
   );
 

@@ -1,20 +1,19 @@
 /** Readers of the event stream that are slow, or come and go; and the heartbeats that tell them where they are. */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { connectCairn } from '#cairn/client/index.js';
 import { Follower } from '../support/inspect/follower.js';
+import { HELD_MEMORY, heldAtMost, MEGABYTE } from '../support/inspect/held-memory.js';
 import { Ledger, runLoad } from '../support/inspect/load.js';
 import { SseReader } from '../support/inspect/sse-reader.js';
 import { type ServerProcess, sleep, startServer, until } from '../support/server.js';
 import { CuttingProxy } from '../support/stand-ins/cutting-proxy.js';
 import { freshDatabase } from '../support/targets.js';
 
-const MEGABYTE = 1024 * 1024;
 const SLOW_READERS = 10;
 
-async function withServer(work: (server: ServerProcess) => Promise<void>): Promise<void> {
+async function withServer(work: (server: ServerProcess) => Promise<void>, preload?: string): Promise<void> {
   const { database, drop } = await freshDatabase('sqlite');
-  const server = await startServer({ database });
+  const server = await startServer({ database, preload });
   try {
     await work(server);
   } finally {
@@ -22,10 +21,6 @@ async function withServer(work: (server: ServerProcess) => Promise<void>): Promi
     await drop();
   }
 }
-
-/** Memory that the process holds, by the kernel's account. */
-const residentBytes = ({ pid }: ServerProcess): number =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024;
 
 async function openStreams({ url }: ServerProcess): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
@@ -50,18 +45,13 @@ describe.concurrent('the event stream', () => {
       await until('all streams to be open', async () => (await openStreams(server)) === SLOW_READERS + 1);
 
       // 40 MB that ten readers do not take: kept for each of them, it would be 400.
-      const before = residentBytes(server);
-      let most = before;
-      const watch = setInterval(() => {
-        most = Math.max(most, residentBytes(server));
-      }, 20);
       let head = 100;
-      for (; head < 2100; head += 100) await cairn.packets.write_batch({ packets: packets(100, 20_000) });
-      await until('the slow ones to be disconnected', async () => (await openStreams(server)) === 1, 60_000);
-      clearInterval(watch);
-      console.log(`memory with ${SLOW_READERS} slow readers: +${Math.round((most - before) / MEGABYTE)} MB`);
-      // Writing them takes 100 to 200 MB by itself, as lazily as Node 24 collects.
-      expect(most - before).toBeLessThan(300 * MEGABYTE);
+      const most = await heldAtMost(server, async () => {
+        for (; head < 2100; head += 100) await cairn.packets.write_batch({ packets: packets(100, 20_000) });
+        await until('the slow ones to be disconnected', async () => (await openStreams(server)) === 1, 60_000);
+      });
+      console.log(`held for ${SLOW_READERS} slow readers: ${Math.round(most / MEGABYTE)} MB`);
+      expect(most).toBeLessThan(100 * MEGABYTE);
       expect(await healthy.endAt(head)).toEqual([]);
       expect(healthy.seqs).toEqual(upTo(head));
 
@@ -76,7 +66,7 @@ describe.concurrent('the event stream', () => {
       }
       for (const reader of slow.slice(3)) await reader.cut();
       await cairn.close();
-    }));
+    }, HELD_MEMORY));
 
   it('gives a reader that reconnects with Last-Event-ID every packet once, though it breaks off anywhere', () =>
     withServer(async (server) => {
