@@ -210,10 +210,15 @@ export async function deleteSegmentRow(tx: Tx, segment: number): Promise<void> {
   await tx.send(sql`DELETE FROM search_segments WHERE tenant_id = ${TENANT} AND segment = ${segment}`);
 }
 
-/** Deletes some blocks of a segment, from the last; returns how many. */
-export async function deleteBlocks(tx: Tx, segment: number, limit: number): Promise<number> {
+/**
+ * Deletes some blocks without a segment, from the last; returns how many. Checks again that no segment has them: a merge
+ * may have finished since they were found.
+ */
+export async function deleteOrphanBlocks(tx: Tx, segment: number, limit: number): Promise<number> {
+  await lockIndex(tx);
   const last = sql`segment = ${segment} AND block IN (
     SELECT block FROM search_blocks WHERE tenant_id = ${TENANT} AND segment = ${segment}
+      AND NOT EXISTS (SELECT 1 FROM search_segments s WHERE s.tenant_id = ${TENANT} AND s.segment = ${segment})
     ORDER BY block DESC LIMIT ${limit})`;
   if (tx.dialect === 'sqlite')
     await tx.send(sql`UPDATE search_blocks SET data = zeroblob(length(data)) WHERE tenant_id = ${TENANT} AND ${last}`);

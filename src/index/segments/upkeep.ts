@@ -7,7 +7,7 @@ import type { Purge } from './purge-job.js';
 import {
   areUnchanged,
   countBlocks,
-  deleteBlocks,
+  deleteOrphanBlocks,
   deleteSegmentRow,
   forgetDead,
   insertBlocks,
@@ -78,7 +78,7 @@ async function removeOrphans(driver: Driver, tenant: string): Promise<void> {
   for (;;) {
     const segment = await orphanBlocks(longQuery(driver, tenant));
     if (segment === undefined) return;
-    while ((await driver.write(tenant, (tx) => deleteBlocks(tx, segment, BLOCKS_PER_WRITE))) > 0);
+    while ((await driver.write(tenant, (tx) => deleteOrphanBlocks(tx, segment, BLOCKS_PER_WRITE))) > 0);
   }
 }
 
