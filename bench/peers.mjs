@@ -1,9 +1,10 @@
 // Turns by 64 concurrent callers, against a library that keeps messages in a file of the same kind: Mastra's memory on
 // libsql. The same texts in the same run, one message a call, and every commit of either side is on the disk.
-import { openCairn } from './support/databases.mjs';
+import { openWithBackgroundWork } from './support/databases.mjs';
 import { flushes } from './support/disk.mjs';
 import { openMastra } from './support/mastra.mjs';
 import { byCallers, interleave } from './support/measure.mjs';
+import { thenQuiet } from './support/quiet.mjs';
 import { uuids } from './support/seeded.mjs';
 import { counted, openScopes, sayings } from './support/turns.mjs';
 
@@ -16,7 +17,7 @@ export async function peers({ target, quick, report }) {
   if (target.kind !== 'sqlite') return;
   const mastra = await openMastra(await target.fresh());
   if (typeof mastra === 'string') return report({ what: 'turns.add against @mastra/libsql', skipped: mastra });
-  const cairn = await openCairn(await target.fresh());
+  const cairn = await openWithBackgroundWork(await target.fresh());
   const pages = await target.fresh();
   const rounds = quick ? 5 : 9;
   const perRound = CALLERS * (quick ? 20 : 60);
@@ -33,9 +34,10 @@ export async function peers({ target, quick, report }) {
   const add = (turn) => cairn.api.turns.add(turn);
   const measured = await interleave(
     {
-      counting: (round) =>
+      counting: thenQuiet((round) =>
         byCallers(CALLERS, work[round], ({ thread, text }) => add({ scope_id: thread, role: 'User', content: text })),
-      counted: (round) => byCallers(CALLERS, work[round], ({ thread, text }) => add(counted(thread, text))),
+      ),
+      counted: thenQuiet((round) => byCallers(CALLERS, work[round], ({ thread, text }) => add(counted(thread, text)))),
       flush: async () => flushes(pages, FLUSHES),
       mastra: (round) => byCallers(CALLERS, work[round], ({ id, thread, text }) => mastra.save(id, thread, text)),
     },

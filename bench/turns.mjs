@@ -1,9 +1,11 @@
 // Turns added in process, by 64 concurrent callers and by one, against bare statements that write the same rows. The
-// tokens are counted by the sender, as the bare side does not count any.
+// tokens are counted by the sender, as the bare side does not count any. A round is a burst: it ends with the last
+// answer, and the index may take its turns in afterwards (bench/sustained.mjs waits for that).
 import { sql } from '../dist/driver/sql.js';
 import { cardRows, eventRows, groupWriter } from './support/bare-writes.mjs';
-import { openBare, openCairn, TENANT } from './support/databases.mjs';
+import { openBare, openCairn, openWithBackgroundWork, TENANT } from './support/databases.mjs';
 import { byCallers, byGroups, interleave } from './support/measure.mjs';
+import { thenQuiet } from './support/quiet.mjs';
 import { uuids } from './support/seeded.mjs';
 import { counted, openScopes, sayings } from './support/turns.mjs';
 import { lastPacket } from './writes.mjs';
@@ -11,13 +13,13 @@ import { lastPacket } from './writes.mjs';
 const CALLERS = 64;
 const SCOPES = 16;
 
-const plan = (quick) => (quick ? { many: 20, one: 100, rounds: 5 } : { many: 100, one: 500, rounds: 9 });
+const plan = (quick) => (quick ? { many: 20, one: 100, rounds: 5 } : { many: 60, one: 500, rounds: 9 });
 
 export async function turns({ target, quick, report }) {
   const { many, one, rounds } = plan(quick);
   const newId = uuids(15);
   const say = sayings(15);
-  const cairn = await openCairn(await target.fresh());
+  const cairn = await openWithBackgroundWork(await target.fresh());
   const bareFile = await target.fresh();
   const beside = await openCairn(bareFile);
   const scope_ids = Array.from({ length: SCOPES }, newId);
@@ -36,9 +38,9 @@ export async function turns({ target, quick, report }) {
   const add = ({ scope_id, text }) => cairn.api.turns.add(counted(scope_id, text));
   const { rate, ratio, noise } = await interleave(
     {
-      ours_many: (round) => byCallers(CALLERS, work.many[round], add),
+      ours_many: thenQuiet((round) => byCallers(CALLERS, work.many[round], add)),
       bare_many: (round) => byGroups(CALLERS, work.many[round].map(rows), write),
-      ours_one: (round) => byCallers(1, work.one[round], add),
+      ours_one: thenQuiet((round) => byCallers(1, work.one[round], add)),
       bare_one: (round) => byGroups(1, work.one[round].map(rows), write),
     },
     rounds,

@@ -1,8 +1,9 @@
 // Durable writes in process, by 64 concurrent callers and by one, against bare statements that write the same rows.
 import { sql } from '../dist/driver/sql.js';
 import { eventRows, groupWriter, packetRows } from './support/bare-writes.mjs';
-import { openBare, openCairn, TENANT } from './support/databases.mjs';
+import { openBare, openCairn, openWithBackgroundWork, TENANT } from './support/databases.mjs';
 import { byCallers, byGroups, interleave } from './support/measure.mjs';
+import { thenQuiet } from './support/quiet.mjs';
 import { uuids } from './support/seeded.mjs';
 import { addCards, packetBodies } from './support/work.mjs';
 
@@ -88,7 +89,7 @@ export async function packets({ target, quick, report }) {
   const { rounds, ...size } = plan(quick);
   const newBody = packetBodies(2);
   const newId = uuids(3);
-  const cairn = await openCairn(await target.fresh());
+  const cairn = await openWithBackgroundWork(await target.fresh());
   const bareFile = await target.fresh();
   const beside = await openCairn(bareFile);
   const batch = (count) => () => Array.from({ length: count }, newBody);
@@ -99,9 +100,9 @@ export async function packets({ target, quick, report }) {
   const write = groupWriter(target.kind, bare);
   const measured = await interleave(
     {
-      ours_many: (round) => byCallers(CALLERS, work.many[round], cairn.api.packets.write),
+      ours_many: thenQuiet((round) => byCallers(CALLERS, work.many[round], cairn.api.packets.write)),
       bare_many: (round) => byGroups(CALLERS, work.many[round].map(rows), write),
-      ours_one: (round) => byCallers(1, work.one[round], cairn.api.packets.write),
+      ours_one: thenQuiet((round) => byCallers(1, work.one[round], cairn.api.packets.write)),
       bare_one: (round) => byGroups(1, work.one[round].map(rows), write),
     },
     rounds,

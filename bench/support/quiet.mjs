@@ -22,3 +22,10 @@ export async function whenQuiet() {
   }
   return since;
 }
+
+/** A side of which the background work is over when the next one is measured. */
+export const thenQuiet = (side) => async (round) => {
+  const rate = await side(round);
+  await whenQuiet();
+  return rate;
+};

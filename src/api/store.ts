@@ -71,7 +71,7 @@ export interface StoreOptions extends ProviderOptions {
   readonly pool_size?: number;
   /** Whether content written by a version with another search index is reindexed in the background; default: true. */
   readonly reindex?: boolean;
-  /** Documents that searches read without an index, at most; writers fold what is beyond it; default: 8,192. */
+  /** Documents that searches read without an index, at most; writers fold what is beyond it; default: 16,384. */
   readonly search_tail?: number;
   /** Embeds content and queries, so that search also ranks by meaning; default: none. */
   readonly embedder?: Embedder | undefined;

@@ -116,11 +116,11 @@ const documents: LateWriter = {
     documents: rows.reduce((sum, one) => sum + (isAdded(one) ? one.docs.length : 0), 0),
     changes: rows.some((one) => !isAdded(one)) ? 1 : 0,
   }),
-  async write(tx, rows, { first, folded, max_tail }) {
+  async write(tx, rows, { first, folded, ...limit }) {
     const docs = rows.flatMap((one) => (isAdded(one) ? one.docs : []));
     if (docs.length > 0) await insertDocs(tx, docs, first);
     for (const one of rows as readonly DocChange[]) if (one.kind !== 'added') await apply(tx, one);
-    await foldOverflow(tx, first + docs.length - 1 - folded, max_tail);
+    if (docs.length > 0) await foldOverflow(tx, first + docs.length - 1 - folded, limit);
   },
 };
 

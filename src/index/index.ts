@@ -5,6 +5,7 @@ export { indexSchema } from './schema.js';
 export { coverFolded } from './segments/coverage.js';
 export { segmentChecks } from './segments/doctor.js';
 export { mergeSegments, purgeHidden, replaceSegments } from './segments/upkeep.js';
+export { UPKEEP_LEASE } from './tail-limit.js';
 export { BitTable } from './vectors/bits.js';
 export { vectorChecks } from './vectors/doctor.js';
 export { Embedding, embedding } from './vectors/embedding.js';

@@ -171,7 +171,8 @@ export function packetJournal(now: () => number, max_tail = SEARCH_TAIL): Journa
       await tx.insert(ownEvents, own);
       await tx.insert(userPackets, users);
       await tx.insert(packetIndex, index);
-      await lateWriter?.write(tx, late, { first: head.doc_no - documents + 1, folded: head.folded_doc, max_tail });
+      const numbers = { first: head.doc_no - documents + 1, folded: head.folded_doc, max_tail, now: moment };
+      await lateWriter?.write(tx, late, numbers);
     },
 
     async landed(tx, entries) {

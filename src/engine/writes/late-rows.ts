@@ -3,7 +3,7 @@ import type { LateRows, Tx } from '../../driver/index.js';
 import { SlotRegistry } from '../registry.js';
 
 /** Default of `max_tail`. */
-export const SEARCH_TAIL = 8192;
+export const SEARCH_TAIL = 16_384;
 
 /** How much late rows of one kind move the counters of the head row. */
 export interface LateCounts {
@@ -25,6 +25,7 @@ export interface DocumentNumbers {
   readonly folded: number;
   /** Documents beyond it that the index may leave to searches. */
   readonly max_tail: number;
+  readonly now: number;
 }
 
 export const lateWriters = new SlotRegistry<'documents', LateWriter>('late rows', ['documents']);

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Driver } from '../../driver/index.js';
 import { endLease, findLease, putLease } from '../../engine/index.js';
-import { mergeSegments, purgeHidden } from '../../index/index.js';
+import { mergeSegments, purgeHidden, UPKEEP_LEASE } from '../../index/index.js';
 import { deadDocs, type Fold, indexState, storeFold } from '../../index/sql.js';
 
 const FOLD_JOB = new URL('./fold-job.js', import.meta.url);
@@ -19,7 +19,6 @@ const MAX_HIDDEN = 5000;
 /** Longer than one step takes. */
 const LEASE_MS = 60_000;
 const BACKOFF_MS = 5000;
-const LEASE = ['index', 'documents'] as const;
 
 export class IndexUpkeep {
   readonly #driver: Driver;
@@ -74,7 +73,7 @@ export class IndexUpkeep {
       }
     }
     await this.#driver.write(tenant, async (tx) => {
-      if ((await findLease(tx, ...LEASE))?.holder === this.#holder) await endLease(tx, ...LEASE);
+      if ((await findLease(tx, ...UPKEEP_LEASE))?.holder === this.#holder) await endLease(tx, ...UPKEEP_LEASE);
     });
   }
 
@@ -87,9 +86,9 @@ export class IndexUpkeep {
   #hold(tenant: string): Promise<boolean> {
     return this.#driver.write(tenant, async (tx) => {
       const now = this.#driver.now();
-      const lease = await findLease(tx, ...LEASE);
+      const lease = await findLease(tx, ...UPKEEP_LEASE);
       if (lease && lease.holder !== this.#holder && lease.expires_at > now) return false;
-      const [kind, subject_id] = LEASE;
+      const [kind, subject_id] = UPKEEP_LEASE;
       await putLease(tx, { kind, subject_id, holder: this.#holder, token: 0, expires_at: now + LEASE_MS });
       return true;
     });
