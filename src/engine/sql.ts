@@ -1,7 +1,7 @@
 /** Rows and SQL conditions of engine, also for the search thread: no schemas. */
 export * from './access/reach.js';
-export * from './lifetimes/endings.js';
 export { findLease } from './leases/store.js';
+export * from './lifetimes/endings.js';
 export { Registry, SlotRegistry } from './registry.js';
 export { checksumOf, type EventColumns, factsOf, renderEvent } from './writes/event-format.js';
 export { type LateWriter, lateWriters } from './writes/late-rows.js';
