@@ -32,7 +32,7 @@ export {
   type TreeDeletion,
   treeDeletions,
 } from './trajectories/ending-hooks.js';
-export { addFormerOwner, dropFormerOwner, refuseFormerOwner } from './trajectories/former-owners.js';
+export { addFormerOwner, dropFormerOwner, refuseFormerOwner, successorOf } from './trajectories/former-owners.js';
 export { treeIds } from './trajectories/removal-store.js';
 export type { FinalStatus } from './trajectories/rules.js';
 export * as trajectoriesService from './trajectories/service.js';

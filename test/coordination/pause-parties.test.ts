@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { accessTo } from '#cairn/engine/contract.js';
 import { atWork, claim, heldOf, PROFILE } from '../support/nouns/agent-turns.js';
-import { someAccepted, someDelegators } from '../support/nouns/delegations.js';
+import { addWorkers, someAccepted, someDelegators } from '../support/nouns/delegations.js';
 import { asked, askedInRun, QUESTION, statusOf } from '../support/nouns/pauses.js';
 import { onEveryTarget, refusalOf, type TestStore } from '../support/targets.js';
 
@@ -121,6 +121,65 @@ onEveryTarget('the parties of pauses', (test) => {
       outside: true,
       answer: { action: 'continue', value },
       answered_by: { agent_id: 'ann' },
+    });
+  });
+
+  it('PAUSE-9 PAUSE-10 the receiver of a handoff answers for the executions of its trajectory, the giver no more', async () => {
+    const { ann, cyd, cairn } = await someDelegators(test());
+    await addWorkers(cairn, ['dan']);
+    const { trajectory_id } = await cairn.trajectories.create({ name: 'task', agent_id: 'ann' });
+    const { execution_id } = await ann.executions.create({ trajectory_id });
+    const own = await ann.pauses.create({ execution_id, question: QUESTION });
+    const outside = await ann.pauses.create({ execution_id, question: QUESTION, outside: true });
+    const foreign = await cyd.pauses.create({ execution_id, question: QUESTION });
+    const { handoff_id } = await cairn.handoffs.create({
+      from_agent_id: 'ann',
+      to_agent_id: 'dan',
+      trajectory_id,
+      reason: 'Escalation',
+    });
+    await cairn.handoffs.accept({ handoff_id });
+    const dan = await test().as({ tenant: (await cairn.auth.whoami()).tenant_id, agent: 'dan', role: 'write' });
+    for (const [pause_id, action] of [
+      [own.pause_id, 'cancel'],
+      [outside.pause_id, 'approve'],
+    ] as const) {
+      const refusal = await refusalOf(ann.pauses.answer({ pause_id, action }));
+      expect(refusal).toMatchObject({ code: 'FORBIDDEN', details: { rule: 'former_owner', trajectory_id } });
+      const named = await refusalOf(cairn.pauses.answer({ pause_id, action, agent_id: 'ann' }));
+      expect(named).toMatchObject({ code: 'FORBIDDEN', details: { rule: 'former_owner' } });
+    }
+    expect(await refusalOf(ann.pauses.answer({ pause_id: foreign.pause_id, action: 'approve' }))).toMatchObject({
+      code: 'PAUSE_NOT_FOUND',
+    });
+    expect((await dan.pauses.list({ status: 'open', execution_id })).total).toBe(3);
+    for (const { pause_id } of [own, outside, foreign])
+      expect(await dan.pauses.answer({ pause_id, action: 'approve' })).toMatchObject({
+        answered_by: { agent_id: 'dan' },
+        source_agent_id: 'dan',
+      });
+    expect((await dan.executions.get({ execution_id })).status).toBe('running');
+    expect(await cairn.pauses.create({ execution_id, question: QUESTION })).toMatchObject({
+      agent_id: 'dan',
+      source_agent_id: null,
+    });
+    expect(await cyd.pauses.create({ execution_id, question: QUESTION })).toMatchObject({ source_agent_id: 'dan' });
+  });
+
+  it('PAUSE-10 an asker or owner without the right to write the execution cannot set it running', async () => {
+    const { ann, cyd, cairn } = await someDelegators(test());
+    const { execution_id } = await ann.executions.create({});
+    const own = await ann.pauses.create({ execution_id, question: QUESTION, outside: true });
+    const foreign = await cyd.pauses.create({ execution_id, question: QUESTION });
+    const asked = await cyd.pauses.create({ execution_id, question: QUESTION, to_agent_id: 'ann' });
+    await cairn.agents.update({ agent_id: 'ann', memory_access: { read: [], write: [] } });
+    for (const { pause_id } of [own, foreign]) {
+      const refusal = await refusalOf(ann.pauses.answer({ pause_id, action: 'approve' }));
+      expect(refusal).toMatchObject({ code: 'FORBIDDEN', details: { rule: 'memory_access', need: 'write' } });
+    }
+    // An agent that is asked needs no right but that.
+    expect(await ann.pauses.answer({ pause_id: asked.pause_id, action: 'approve' })).toMatchObject({
+      status: 'answered',
     });
   });
 

@@ -202,6 +202,8 @@ onEveryTarget('pauses', (test) => {
     expect(await cairn.pauses.answer({ pause_id, choice: 'blue' })).toMatchObject({
       answer: { action: 'continue', choice: 'blue' },
     });
+    const twice = await askedInRun(cairn, { answers: ['reject', 'approve', 'reject'] });
+    expect(twice.answers).toEqual(['reject', 'approve']);
     const plain = await askedInRun(cairn);
     const odd = cairn.pauses.answer({ pause_id: plain.pause_id, action: 'approve', choice: 'blue' });
     expect(await refusalOf(odd)).toMatchObject({ message: expect.stringContaining('has no choices') });
@@ -274,6 +276,7 @@ onEveryTarget('pauses', (test) => {
     expect(await statusOf(cairn, agent_turn_id)).toBe('dispatched');
     const late = await refusalOf(cairn.pauses.answer({ pause_id, action: 'approve' }));
     expect(late).toMatchObject({ code: 'STATE_CONFLICT', details: { status: 'expired' } });
+    expect(late.message).toMatch(/is already expired: it takes no more answers$/);
   });
 
   it('PAUSE-8 the same question under the same key is found with its answer', async () => {

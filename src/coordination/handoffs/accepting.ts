@@ -23,6 +23,7 @@ import { findScope, lockOpenScopes, lockScopesOf, type ScopeRow } from '../../me
 import { jobQueue, moveJobs } from '../../recall/index.js';
 import { changeAndErase } from '../erasing-change.js';
 import { receiverOf } from '../packing/dispatch-targets.js';
+import { passQuestions } from '../pauses/executions.js';
 import { expireIfOverdue } from './expiry.js';
 import type { Handoff } from './model.js';
 import { moveHandoff } from './moves.js';
@@ -108,6 +109,7 @@ async function takeOver(work: Work, handoff: HandoffRow): Promise<readonly strin
   await changeOwner(tx, trajectory_id, to_agent_id, now);
   await addFormerOwner(tx, { trajectory_id, agent_id: from_agent_id, handoff_id });
   await dropFormerOwner(tx, { trajectory_id, agent_id: to_agent_id });
+  await passQuestions(tx, trajectory_id, from_agent_id, to_agent_id);
   const change = { ...packed, status: 'Accepted', updated_at: now, accepted_at: now } as const;
   await moveHandoff(work, 'accepted', handoff, change);
   const facts = { status, fields: ['agent_id'], agent_id: to_agent_id };

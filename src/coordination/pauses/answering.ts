@@ -1,5 +1,5 @@
 /** Answering a pause, by a caller or by its default at the deadline: once, in one transaction with its run. */
-import type { In } from '../../engine/contract.js';
+import { type In, writes } from '../../engine/contract.js';
 import {
   type Call,
   change,
@@ -9,13 +9,15 @@ import {
   stillExpired,
   type Work,
 } from '../../engine/index.js';
+import { stillPermitted } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError, toIso } from '../../kernel/index.js';
 import { canonical } from '../../kernel/node.js';
+import { refuseFormerOwner } from '../../memory/index.js';
 import { agentOf } from '../acting-agent.js';
 import type { Pause, PauseAnswer } from './model.js';
 import { endPause } from './moves.js';
-import { alreadyEnded, answerOf, checkAnswer, checkMayAnswer, isSameAnswer } from './rules.js';
+import { alreadyEnded, answerOf, checkAnswer, checkMayAnswer, isOwnRun, isSameAnswer } from './rules.js';
 import { continueRun, lockRun } from './runs.js';
 import { answererOf, openPause, readPause } from './service.js';
 import { answeredBy, findPause, type PauseRow, toPause } from './store.js';
@@ -24,6 +26,7 @@ export async function answer(call: Call, input: In<'pauses.answer'>): Promise<Pa
   const given = answerOf(input);
   const agent_id = agentOf(call, input.agent_id, 'agent_id') ?? null;
   await expireDueLeases(call);
+  if (call.caller.agent_id !== null) await checkRights(call, input.pause_id, call.caller.agent_id);
   return change(call, {
     input,
     bytes: canonical(given as Json).length,
@@ -33,12 +36,24 @@ export async function answer(call: Call, input: In<'pauses.answer'>): Promise<Pa
   });
 }
 
+const TOUCHES = [writes('Checkpoint', 'execution_id')] as const;
+
+/** An answer sets the execution running again: the asker and the owner need the right that asking needs. */
+async function checkRights(call: Call, pause_id: string, agent_id: string): Promise<void> {
+  const query = call.driver.at(call.tenant);
+  const row = await openPause(call, query, pause_id);
+  if (row.execution_id === null || !isOwnRun(row, await answererOf(query, agent_id))) return;
+  await stillPermitted(call, TOUCHES, { execution_id: row.execution_id });
+}
+
 async function answerIn(work: Work, pause_id: string, given: PauseAnswer, agent_id: string | null): Promise<Pause> {
   const { call, tx, now } = work;
   const { key_id } = call.caller;
   const run = await lockRun(tx, await openPause(call, tx, pause_id));
   const row = await openPause(call, tx, pause_id);
-  checkMayAnswer(toPause(row), await answererOf(tx, agent_id), given.action);
+  const who = await answererOf(tx, agent_id);
+  checkMayAnswer(toPause(row), who, given.action);
+  if (isOwnRun(row, who)) await refuseFormerOwner(call, tx, row.trajectory_id, agent_id);
   if (row.status !== 'open') return sameAnswer(row, given, { agent_id, key_id });
   refuseOverdue(row, now);
   // The asker can always withdraw its question.

@@ -22,10 +22,10 @@ const ACTIONS: Readonly<Record<PauseTrigger, readonly PauseAction[]>> = {
   branch_point: ['continue', 'cancel'],
 };
 
-/** The actions that a trigger allows; a question with choices can always be continued with one of them. */
 /** Of one run; each holds up to a card's size of text. */
 export const MAX_OPEN_PAUSES = 100;
 
+/** The actions that a trigger allows; a question with choices can always be continued with one of them. */
 export function defaultActions(trigger: PauseTrigger, has_choices: boolean): PauseAction[] {
   const own = ACTIONS[trigger];
   return pauseAction.options.filter((action) => own.includes(action) || (has_choices && action === 'continue'));
@@ -94,6 +94,10 @@ export const isPartyTo = (pause: Parties, who: Answerer): boolean =>
   who.agent_id === pause.source_agent_id ||
   isAsked(pause, who);
 
+/** Whether an agent answers for its own run, as the asker or the owner, rather than because it was asked. */
+export const isOwnRun = (pause: Parties, who: Answerer): boolean =>
+  who.agent_id !== null && (who.agent_id === pause.agent_id || !isAsked(pause, who));
+
 /** An agent does not approve itself: it may only withdraw its question, or record an answer from outside. */
 export function checkMayAnswer(pause: Parties & Pick<Pause, 'outside'>, who: Answerer, action: PauseAction): void {
   const { pause_id, agent_id, source_agent_id, to_agent_id, to_agent_type, outside } = pause;
@@ -119,8 +123,11 @@ export interface EndedPause extends Pick<Pause, 'pause_id' | 'status' | 'answere
 export function alreadyEnded({ pause_id, status, answered_by, answered_at }: EndedPause): CairnError {
   const who =
     answered_by === null ? 'its default' : answered_by.agent_id === null ? 'a person' : `agent ${answered_by.agent_id}`;
-  const how = status === 'answered' ? ` by ${who} at ${toIso(answered_at!)}` : '';
-  return new CairnError('STATE_CONFLICT', `pause ${pause_id} is already ${status}${how}: the first answer counts`, {
+  const why =
+    status === 'answered'
+      ? ` by ${who} at ${toIso(answered_at!)}: the first answer counts`
+      : ': it takes no more answers';
+  return new CairnError('STATE_CONFLICT', `pause ${pause_id} is already ${status}${why}`, {
     status,
     answered_by,
     answered_at: answered_at === null ? null : toIso(answered_at),

@@ -1,5 +1,10 @@
 /** Use cases of pauses: create, get, list. `answer` is in answering.ts. */
-import { findCheckpoint, isExecutionFinished, openExecutionLocked } from '../../checkpoints/index.js';
+import {
+  type ExecutionRow,
+  findCheckpoint,
+  isExecutionFinished,
+  openExecutionLocked,
+} from '../../checkpoints/index.js';
 import { longQuery, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
@@ -16,11 +21,11 @@ import { effectiveType, findAgent } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, notFound, toIso, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
-import { unknownEntity } from '../../memory/index.js';
+import { successorOf, unknownEntity } from '../../memory/index.js';
 import { findHeldTurn, heldTurn } from '../agent-turns/service.js';
 import { sendFromSystem } from '../messages/service.js';
 import { readAfterEnd } from '../waiting-reads.js';
-import { MAX_TIMEOUT_MS, type Pause, type PauseAction } from './model.js';
+import { MAX_TIMEOUT_MS, type Pause } from './model.js';
 import { journalPause } from './moves.js';
 import { type Answerer, checkAnswer, choicesOf, defaultActions, isPartyTo, MAX_OPEN_PAUSES } from './rules.js';
 import { pauseExecution, suspendTurn } from './runs.js';
@@ -87,7 +92,7 @@ function prepareCreate(call: Call, input: In<'pauses.create'>): PreparedPause {
     throw invalid('give either timeout_ms or deadline_at');
   }
   const choices = choicesOf(input.choices);
-  const answers: PauseAction[] = input.answers ?? defaultActions(trigger, choices.length > 0);
+  const answers = input.answers ? [...new Set(input.answers)] : defaultActions(trigger, choices.length > 0);
   if (fallback !== undefined) {
     if (input.timeout_ms === undefined && input.deadline_at === undefined) {
       throw invalid('default needs a deadline: give timeout_ms or deadline_at');
@@ -208,6 +213,16 @@ async function askInTurn(work: Work, held: TurnGuard, prepared: PreparedPause): 
   return row;
 }
 
+/** Default: the owner of the execution, which after a handoff is the receiver of its trajectory. */
+async function askerOf(
+  { call, tx }: Work,
+  execution: ExecutionRow,
+): Promise<Pick<PauseRow, 'agent_id' | 'source_agent_id'>> {
+  const owner = await successorOf(tx, execution.trajectory_id, execution.agent_id);
+  const agent_id = call.caller.agent_id ?? owner;
+  return { agent_id, source_agent_id: agent_id === owner ? null : owner };
+}
+
 async function askInExecution(work: Work, execution_id: string, prepared: PreparedPause): Promise<PauseRow> {
   const execution = await openExecutionLocked(work, execution_id);
   const { trajectory_id, status } = execution;
@@ -222,9 +237,8 @@ async function askInExecution(work: Work, execution_id: string, prepared: Prepar
     await checkCheckpoint(work, prepared.input, execution_id);
     await refuseMany(work, run);
   }
-  const agent_id = work.call.caller.agent_id ?? execution.agent_id;
-  const source_agent_id = agent_id === execution.agent_id ? null : execution.agent_id;
-  const row = existing ?? (await addPause(work, { ...run, agent_id, source_agent_id, trajectory_id }, prepared));
+  const row =
+    existing ?? (await addPause(work, { ...run, ...(await askerOf(work, execution)), trajectory_id }, prepared));
   await pauseExecution(work, execution, row.pause_id);
   return row;
 }

@@ -150,6 +150,25 @@ export async function changePause(tx: Tx, row: PauseRow, change: PauseEnd, now: 
   return next;
 }
 
+const OWNER: Sql = sql`COALESCE(p.source_agent_id, p.agent_id)`;
+
+/** Executions of a trajectory in which this agent owns open questions, by id. */
+export async function executionsAskedBy(query: Query, trajectory_id: string, owner: string): Promise<string[]> {
+  const rows = await query.all<{ execution_id: string }>(
+    sql`SELECT DISTINCT p.execution_id FROM pauses p WHERE p.tenant_id = ${TENANT}
+          AND p.trajectory_id = ${trajectory_id} AND p.execution_id IS NOT NULL AND p.status = 'open'
+          AND ${OWNER} = ${owner} ORDER BY p.execution_id`,
+  );
+  return rows.map(({ execution_id }) => execution_id);
+}
+
+/** Gives the open questions of an execution to another owner. */
+export const passPauses = (tx: Tx, execution_id: string, from: string, to: string): Promise<void> =>
+  tx.send(
+    sql`UPDATE pauses AS p SET source_agent_id = CASE WHEN p.agent_id = ${to} THEN NULL ELSE ${to} END
+        WHERE p.tenant_id = ${TENANT} AND p.execution_id = ${execution_id} AND p.status = 'open' AND ${OWNER} = ${from}`,
+  );
+
 const BLANK: Sql = sql`question = NULL, choices = NULL, details = NULL, default_answer = NULL, answer = NULL,
   ask_key = NULL, sent_hash = NULL`;
 

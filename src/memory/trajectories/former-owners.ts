@@ -37,6 +37,17 @@ export async function wasHandedOff(query: Query, trajectory_id: string, agent_id
   return row !== undefined;
 }
 
+/** The agent that has the trajectory now, if this agent handed it off; else this agent. */
+export async function successorOf(query: Query, trajectory_id: string | null, agent_id: string): Promise<string> {
+  if (trajectory_id === null) return agent_id;
+  const row = await query.get<{ agent_id: string | null }>(
+    sql`SELECT t.agent_id FROM former_owners f
+        JOIN trajectories t ON t.tenant_id = f.tenant_id AND t.trajectory_id = f.trajectory_id
+        WHERE f.tenant_id = ${TENANT} AND f.trajectory_id = ${trajectory_id} AND f.agent_id = ${agent_id}`,
+  );
+  return row?.agent_id ?? agent_id;
+}
+
 /**
  * The error for a write in these trajectories, if the agent of the call, or the one that a key without an agent names,
  * handed one of them off. Called in the writing transaction, once the trajectory or its content is locked.
