@@ -355,6 +355,23 @@ onEveryStreamTarget('messages', (test) => {
     });
   });
 
+  it('MSG-16 an agent that was unregistered gets no more messages, by its stream or while it waits', async () => {
+    const post = await openPost(test());
+    const bob = await post.as('bob');
+    const seen: unknown[] = [];
+    const stop = AbortSignal.timeout(15_000);
+    const streaming = (async () => {
+      for await (const { message } of bob.messages.stream({}, { signal: stop })) seen.push(message?.payload ?? null);
+    })();
+    const refusals = [streaming, bob.messages.receive({ wait_ms: 15_000 })].map(refusalOf);
+    for (const refusal of refusals) refusal.catch(() => undefined);
+    await expect.poll(() => seen).toEqual([null]);
+    await post.cairn.agents.unregister({ agent_id: 'bob' });
+    await post.send('after');
+    for (const refusal of refusals) expect(await refusal).toMatchObject(forbidden('agent_registered'));
+    expect(seen).toEqual([null]);
+  });
+
   describe('ending', () => {
     it('MSG-17 an expired message is gone at once, and swept', async () => {
       const post = await openPost(test());

@@ -2,7 +2,7 @@
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, change, inChunks, storedReplay, type Work } from '../../engine/index.js';
-import { actingFor, recordCallHeartbeat, waitFor } from '../../identity/index.js';
+import { actingFor, recordCallHeartbeat, stillPermitted, waitFor } from '../../identity/index.js';
 import { CairnError, toIso } from '../../kernel/index.js';
 import { requiredAgent } from '../acting-agent.js';
 import {
@@ -154,17 +154,26 @@ async function replayed(call: Call, query: Query, kept: Kept): Promise<Delivered
   });
 }
 
+interface PollRequest {
+  readonly input: object;
+  readonly reader: Reader;
+  /** Whether polls may come long after the call was permitted: its agent is checked again before it gets anything. */
+  readonly waits: boolean;
+}
+
 /** Polls for a reader: first without a transaction, since most polls find nothing. */
 class Poll {
   readonly #call: Call;
-  readonly #input: unknown;
+  readonly #input: object;
   readonly #reader: Reader;
+  readonly #waits: boolean;
   #next_end = Number.POSITIVE_INFINITY;
 
-  constructor(call: Call, input: unknown, reader: Reader) {
+  constructor(call: Call, { input, reader, waits }: PollRequest) {
     this.#call = call;
     this.#input = input;
     this.#reader = reader;
+    this.#waits = waits;
   }
 
   /** Takes up to `limit` deliveries, such that the reader has at most `max_in_flight`. */
@@ -174,6 +183,7 @@ class Poll {
     this.#next_end = found.next_end;
     const wanted = Math.min(limit, max_in_flight - found.in_flight);
     if (found.deliveries.length === 0 || wanted <= 0) return undefined;
+    if (this.#waits) await stillPermitted(call, 'parties', this.#input);
     const taken = await change<DeliveredMessage[]>(call, {
       input: this.#input,
       work: (work) => takeIn(work, this.#reader, wanted),
@@ -199,7 +209,7 @@ export async function receive(made: Call, input: In<'messages.receive'>): Promis
   const { limit = DEFAULT_LIMIT, wait_ms = 0 } = input;
   const kept = await storedReplay(call, input);
   if (kept !== undefined) return { messages: await replayed(call, driver.at(tenant), kept as unknown as Kept) };
-  const poll = new Poll(call, input, reader);
+  const poll = new Poll(call, { input, reader, waits: wait_ms > 0 });
   const look = () => poll.take(limit);
   const messages =
     wait_ms === 0 ? await look() : await waitFor(call, await keysOf(call, reader), wait_ms, look, poll.again);
@@ -216,7 +226,7 @@ export async function* stream(made: Call, input: In<'messages.stream'>): AsyncGe
   let token = input.after === undefined ? tokenAt(call, 0) : checkedToken(input.after);
   // An Idempotency-Key stores one answer; a stream takes many.
   const { idempotency_key: _, ...options } = call.options;
-  const poll = new Poll({ ...call, options }, input, reader);
+  const poll = new Poll({ ...call, options }, { input, reader, waits: true });
   const ended = () => call.wakes.closed || signal?.aborted === true;
   yield { token, message: null };
   let beat = performance.now();
