@@ -14,7 +14,7 @@ import { Metrics } from './metrics.js';
 import { queryReader } from './query.js';
 import { pageAt, referencePage } from './reference.js';
 import { methodsAt, type Route, routesOf } from './routes.js';
-import { whileValid } from './streams/pump.js';
+import { CHECK_KEY_MS, whileValid } from './streams/pump.js';
 import { sendEvents } from './streams/sse.js';
 import { Upgrades } from './streams/upgrades.js';
 import { type Authenticate, type StreamContext, serveWebSocket } from './streams/websocket-route.js';
@@ -212,6 +212,8 @@ function addRoute(
         ? await untilGone(reply, stopping, (signal) => run(input, { ...options, signal }) as Promise<unknown>)
         : await run(input, options);
       if (operation.waits && reply.raw.destroyed) return reply.hijack();
+      // While it waited, its key may have been revoked.
+      if (operation.waits && reply.elapsedTime > CHECK_KEY_MS) await callerOf(host, request, keyOf(request));
       const status = operation.status ?? 200;
       reply.code(status);
       return status === 204 ? reply.send() : reply.type('application/json').send(jsonAnswer(answer));

@@ -6,7 +6,8 @@ import { anySignal, CairnError } from '../../kernel/index.js';
 
 /** A reader that takes nothing for this long is disconnected; it can resume from the last event. */
 const PATIENCE_MS = 10_000;
-const CHECK_KEY_MS = 1000;
+/** How long a key that was valid counts as such. */
+export const CHECK_KEY_MS = 1000;
 /** A large frame is written in slices, to tell a slow reader from one that reads nothing. */
 const SLICE_BYTES = 256 * 1024;
 
