@@ -27,16 +27,28 @@ const parse = (source: string): Parsed => runSteps(parseSource(grammar, source, 
 const check = (parsed: Parsed) => runSteps(checkDocument(parsed.document, parsed.mistakes.length === 0));
 const format = ({ document }: Parsed, source: string): string => runSteps(formatDocument(document, source));
 
-/** The slowest source, by the time to parse and check it. Reported, never asserted: a busy machine is no mistake. */
+/** For any source of up to 64 KB (DSL-8). */
+const MAX_MS = 100;
+/** A busy machine is no mistake: the fastest of several attempts counts. */
+const ATTEMPTS = 20;
+
+/** The slowest source, by the time to parse and check it. */
 const slowest = { ms: 0, length: 0, begin: '' };
 let answered = 0;
 let parsedSources = 0;
 
-function answer(source: string) {
+function timed(source: string) {
   const from = performance.now();
   const parsed = parse(source);
   const checked = check(parsed);
-  const ms = performance.now() - from;
+  return { parsed, checked, ms: performance.now() - from };
+}
+
+function answer(source: string) {
+  const { parsed, checked, ms: first } = timed(source);
+  let ms = first;
+  for (let i = 1; i < ATTEMPTS && ms > MAX_MS; i++) ms = Math.min(ms, timed(source).ms);
+  expect(ms, `ms for ${source.slice(0, 80)}`).toBeLessThanOrEqual(MAX_MS);
   answered++;
   if (ms > slowest.ms) Object.assign(slowest, { ms, length: source.length, begin: source.slice(0, 80) });
   return { parsed, errors: mistakesOf({ parsed, checked }) };

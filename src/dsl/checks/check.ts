@@ -11,10 +11,11 @@ import {
   type Position,
   type Value,
 } from '../syntax/ast.js';
+import { alternatives } from './forms.js';
 import { KIND_NAMES, type KindName } from './kind-names.js';
 import { isKind, kinds, type Target, toInput } from './kinds.js';
 import { NameSuggestions, nearest } from './suggestions.js';
-import { alternatives, inPlace, type Located, partAt, type Reference, ValueReader } from './values.js';
+import { inPlace, type Located, partAt, type Reference, ValueReader } from './values.js';
 
 /** A definition as the operation of its kind takes it. */
 export interface Declared {

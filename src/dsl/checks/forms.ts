@@ -1,24 +1,32 @@
 /** Forms of values in words, and how a value of a wrong form would be written in the form of its field. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { coreOf } from '../../engine/contract.js';
 import type { Value } from '../syntax/ast.js';
-import { numericValue } from '../syntax/numbers.js';
+import { milliseconds, numericValue } from '../syntax/numbers.js';
 import { quoteText } from '../syntax/strings.js';
 
 export type AnySchema = z.core.$ZodType;
 type Def = z.core.$ZodTypeDef & Record<string, unknown>;
 export const defOf = (schema: AnySchema): Def => schema._zod.def as Def;
 
+export const alternatives = (list: readonly string[], word = 'or'): string =>
+  list.length < 2 ? (list[0] ?? 'nothing') : `${list.slice(0, -1).join(', ')} ${word} ${list.at(-1)}`;
+
 /** What a field takes, by the type of its schema. */
-export const KINDS: Readonly<Record<string, string>> = {
+const KINDS: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
   boolean: 'true or false',
   array: 'a list',
   object: 'a block',
   record: 'a block',
-  enum: 'a name',
 };
+
+/** What a field takes, in words. */
+export function wordsFor(core: AnySchema): readonly string[] {
+  const { type, entries } = defOf(core) as unknown as { type: string; entries?: object };
+  return type === 'enum' ? Object.keys(entries!) : [KINDS[type] ?? type];
+}
 
 export type Scalar = Extract<Value, { readonly type: 'text' | 'number' | 'boolean' }>;
 
@@ -76,9 +84,10 @@ export function rewritten(
   return def.type === 'boolean' && type !== 'boolean' ? BOOLEANS[text.toLowerCase()] : undefined;
 }
 
-export const isDuration = (text: string): boolean => {
+/** Whether a text is a duration that the field takes. */
+export const isDurationFor = (core: AnySchema, text: string): boolean => {
   const read = text.length <= MAX_REWRITTEN && numericValue(text);
-  return read !== false && 'type' in read && read.type === 'duration';
+  return read !== false && 'type' in read && read.type === 'duration' && z.safeParse(core, milliseconds(read)).success;
 };
 
 /** Texts above this length are prose, which is always quoted. */
@@ -93,6 +102,10 @@ const isFree = (schema: AnySchema): boolean => defOf(coreOf(schema)).type === 'u
 
 export const tagsOf = (option: AnySchema, tag: string): string[] =>
   (defOf((defOf(option).shape as Record<string, AnySchema>)[tag]!).values as unknown[]).map(String);
+
+/** Whether an alternative of a union takes values of this form. */
+export const takes = (option: AnySchema, form: keyof typeof TYPES): boolean =>
+  isFree(option) || (TYPES[form] as readonly string[]).includes(defOf(coreOf(option)).type);
 
 const TYPES = { object: ['object', 'record'], list: ['array'], scalar: SCALARS } as const;
 

@@ -8,16 +8,18 @@ import { durationOf, milliseconds } from '../syntax/numbers.js';
 import { quoteText } from '../syntax/strings.js';
 import {
   type AnySchema,
+  alternatives,
   CONSTANTS,
   defOf,
   FORMS,
-  isDuration,
+  isDurationFor,
   isLongText,
-  KINDS,
   optionOf,
   rewritten,
   type Scalar,
   tagsOf,
+  takes,
+  wordsFor,
 } from './forms.js';
 import type { Kind, Target } from './kinds.js';
 import { nearest } from './suggestions.js';
@@ -88,7 +90,7 @@ export class ValueReader {
     const core = coreOf(schema);
     const { type } = defOf(core);
     const leaf = (json: Json): Located => ({ json, at: inPlace(value), parts: NO_PARTS });
-    if (this.#kind.durations.includes(path)) return this.#duration(value, path);
+    if (this.#kind.durations.includes(path)) return this.#duration(value, core, path);
     if (type === 'union') return this.#union(value, core, path);
     if (type === 'unknown') return this.#json(value, core, path);
     switch (value.type) {
@@ -129,12 +131,12 @@ export class ValueReader {
     return { json: null, at: inPlace(at), parts: NO_PARTS, reported: true };
   }
 
-  #duration(value: Value, path: string): Located {
+  #duration(value: Value, core: AnySchema, path: string): Located {
     if (value.type === 'duration') return { json: milliseconds(value), at: inPlace(value), parts: NO_PARTS };
     const suggestion = value.type === 'number' ? `${value.value}ms` : value.type === 'text' ? value.value : '';
     return this.#refuse('type_mismatch', value, `\`${path}\` must be a duration, such as 60s`, {
       expected: ['a duration'],
-      ...(isDuration(suggestion) ? { suggestion } : {}),
+      ...(isDurationFor(core, suggestion) ? { suggestion } : {}),
     });
   }
 
@@ -145,7 +147,16 @@ export class ValueReader {
     if (type === 'enum' || type === 'literal' || (type === 'string' && !isLongText(core)))
       return { json: value, at: inPlace(at), parts: NO_PARTS };
     if (type === 'string') return this.#unquoted(value, at, path);
+    const rule = type === 'array' ? ruleIn(core) : undefined;
+    if (rule) return this.#scopeAlone(value, rule, at, path);
     return this.#wrong(core, path, at, `\`${value}\``, rewritten({ type: 'name', value }, core));
+  }
+
+  /** `read: all` where the rules of each type belong. */
+  #scopeAlone(value: string, { scope }: Rule, at: Position, path: string): Located {
+    const suggestion = wordsFor(coreOf(scope)).includes(value) ? `{ *: ${value} }` : undefined;
+    const message = `\`${path}\` must be rules by type, such as ${suggestion ?? '{ Note: all }'}, not \`${value}\``;
+    return this.#refuse('type_mismatch', at, message, suggestion === undefined ? {} : { suggestion });
   }
 
   #unquoted(value: string, at: Position, path: string): Located {
@@ -197,8 +208,12 @@ export class ValueReader {
     if (core === ttl && value.type !== 'object') return this.#lifetime(value, path);
     if (discriminator !== undefined && value.type === 'object')
       return this.#tagged(value, options, discriminator, path);
-    const option = optionOf(options, value.type === 'object' || value.type === 'list' ? value.type : 'scalar');
-    return this.#checked(value, option, path);
+    const form = value.type === 'object' || value.type === 'list' ? value.type : 'scalar';
+    const option = optionOf(options, form);
+    const fits = value.type === 'null' ? z.safeParse(option, null).success : takes(option, form);
+    if (fits) return this.#checked(value, option, path);
+    const forms = alternatives(options.flatMap((one) => wordsFor(coreOf(one))));
+    return this.#refuse('type_mismatch', value, `\`${path}\` must be ${forms}, not ${FORMS[value.type]}`);
   }
 
   /** Reads a value and checks it by its own schema. */
@@ -228,7 +243,12 @@ export class ValueReader {
   /** The message of the schema names forms of JSON. */
   #lifetime(value: Value, path: string): Located {
     const at = inPlace(value);
-    if (value.type === 'duration') return { json: { Duration: milliseconds(value) }, at, parts: NO_PARTS };
+    if (value.type === 'duration') {
+      const json = { Duration: milliseconds(value) };
+      const { error } = ttl.safeParse(json);
+      if (!error) return { json, at, parts: NO_PARTS };
+      return this.#refuse('invalid_value', value, `\`${path}\` ${inUnits(wordedIssues(error)[0]!.words)}`);
+    }
     const given = value.type === 'name' || value.type === 'text' ? value.value : undefined;
     if (given !== undefined && ttl.safeParse(given).success) return { json: given, at, parts: NO_PARTS };
     const suggestion = given === undefined ? undefined : nearest(given, TTL_NAMES);
@@ -251,7 +271,10 @@ export class ValueReader {
       if (part.reported || (isMissing && this.#isMisspelled(field))) continue;
       const suggestion = typeof part.json === 'string' ? nearest(part.json, values) : undefined;
       const subject = isMissing && field === String(inner[0]) ? `\`${field}\` of ${this.#title}` : `\`${field}\``;
-      const rule = values.length > 0 ? `must be ${alternatives(values)}` : this.#inUnits(words, field);
+      const limit = this.#kind.durations.includes(field)
+        ? inUnits(words)
+        : words.replace(/^must be an object/, 'must be a block');
+      const rule = values.length > 0 ? `must be ${alternatives(values)}` : limit;
       this.#mistake(
         isMissing ? 'missing_field' : (CODES[code] ?? 'invalid_value'),
         part.at,
@@ -260,15 +283,6 @@ export class ValueReader {
       );
     }
     return undefined;
-  }
-
-  /** Limits of a duration are in milliseconds. */
-  #inUnits(words: string, field: string): string {
-    if (!this.#kind.durations.includes(field)) return words;
-    return words.replace(/[\d,]+$/, (number) => {
-      const { value, unit } = durationOf(Number(number.replaceAll(',', '')));
-      return `${value}${unit}`;
-    });
   }
 
   /** A field that is there under an unknown name is not missing. */
@@ -285,16 +299,18 @@ export class ValueReader {
   }
 
   #wrong(core: AnySchema, path: string, at: Position, found: string, suggestion?: string): Located {
-    const { type } = defOf(core);
     const fix = suggestion === undefined ? '' : `: write ${suggestion}`;
-    return this.#refuse('type_mismatch', at, `\`${path}\` must be ${KINDS[type] ?? type}, not ${found}${fix}`, {
-      ...(suggestion === undefined ? {} : { suggestion }),
-    });
+    return this.#refuse(
+      'type_mismatch',
+      at,
+      `\`${path}\` must be ${alternatives(wordsFor(core))}, not ${found}${fix}`,
+      { ...(suggestion === undefined ? {} : { suggestion }) },
+    );
   }
 
   #object(value: Pick<ObjectValue, 'fields'>, core: AnySchema, path: string, at: Position): Located {
     const def = defOf(core);
-    if (def.type === 'array' && isRule(def.element as AnySchema)) return this.#rules(value, core, path, at);
+    if (def.type === 'array' && ruleIn(core)) return this.#rules(value, core, path, at);
     if (def.type !== 'object' && def.type !== 'record') return this.#wrong(core, path, at, 'a block');
     const shape = def.type === 'object' ? (def.shape as Record<string, AnySchema>) : undefined;
     const parts = new Map<string, Located>();
@@ -358,6 +374,13 @@ export class ValueReader {
   }
 }
 
+/** Limits of a duration are in milliseconds. */
+const inUnits = (words: string): string =>
+  words.replace(/[\d,]+$/, (number) => {
+    const { value, unit } = durationOf(Number(number.replaceAll(',', '')));
+    return `${value}${unit}`;
+  });
+
 const CODES: Readonly<Record<string, Mistake['code']>> = { invalid_type: 'type_mismatch' };
 
 const pathText = (begin: string, path: readonly PropertyKey[]): string =>
@@ -366,10 +389,10 @@ const pathText = (begin: string, path: readonly PropertyKey[]): string =>
     begin,
   );
 
-const isRule = (element: AnySchema): boolean => {
-  const { shape } = defOf(coreOf(element)) as { shape?: object };
-  return shape !== undefined && 'memory_type' in shape;
-};
+type Rule = Readonly<Record<'memory_type' | 'scope', AnySchema>>;
 
-export const alternatives = (list: readonly string[], word = 'or'): string =>
-  list.length < 2 ? (list[0] ?? 'nothing') : `${list.slice(0, -1).join(', ')} ${word} ${list.at(-1)}`;
+/** The members of the rules in a list of them; undefined for any other list. */
+const ruleIn = (list: AnySchema): Rule | undefined => {
+  const { shape } = defOf(coreOf(defOf(list).element as AnySchema)) as { shape?: Rule };
+  return shape && 'memory_type' in shape ? shape : undefined;
+};

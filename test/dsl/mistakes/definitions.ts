@@ -535,7 +535,6 @@ export const definitions: readonly MistakeCase[] = [
         code: 'type_mismatch',
         message: '`offline_after` must be a duration, such as 60s',
         expected: ['a duration'],
-        suggestion: '10ms',
       },
       {
         line: 7,

@@ -200,6 +200,86 @@ export const values: readonly MistakeCase[] = [
     ],
   },
   {
+    title: 'a number for a duration that is not in milliseconds',
+    source: 'agent A { capabilities: [x], offline_after: 10 }',
+    errors: [
+      {
+        line: 1,
+        column: 45,
+        code: 'type_mismatch',
+        message: '`offline_after` must be a duration, such as 60s',
+        expected: ['a duration'],
+      },
+    ],
+  },
+  {
+    title: 'a lifetime beyond the limits',
+    source: 'settings { artifact_ttls { ErrorLog: 0s, Plan: 40000d } }',
+    errors: [
+      { line: 1, column: 38, code: 'invalid_value', message: '`artifact_ttls.ErrorLog` must be at least 1ms' },
+      { line: 1, column: 48, code: 'invalid_value', message: '`artifact_ttls.Plan` must be at most 36500d' },
+    ],
+  },
+  {
+    title: 'no map of lifetimes',
+    source: 'settings { artifact_ttls: 5 }',
+    errors: [{ line: 1, column: 27, code: 'type_mismatch', message: '`artifact_ttls` must be a block, not a number' }],
+  },
+  {
+    title: 'a list for a name',
+    source: 'settings { retain: [digest] }',
+    errors: [{ line: 1, column: 20, code: 'type_mismatch', message: '`retain` must be digest or nothing, not a list' }],
+  },
+  {
+    title: 'null for rights',
+    source: 'agent A { capabilities: [x], memory_access: null }',
+    errors: [
+      {
+        line: 1,
+        column: 45,
+        code: 'type_mismatch',
+        message: '`memory_access` must be none, own, own_trajectory, all or a block, not null',
+      },
+    ],
+  },
+  {
+    title: 'a list for rights',
+    source: 'agent A { capabilities: [x], memory_access: [Note] }',
+    errors: [
+      {
+        line: 1,
+        column: 45,
+        code: 'type_mismatch',
+        message: '`memory_access` must be none, own, own_trajectory, all or a block, not a list',
+      },
+    ],
+  },
+  {
+    title: 'a scope for the rules of all types',
+    source: 'agent A { capabilities: [x], memory_access { read: all } }',
+    errors: [
+      {
+        line: 1,
+        column: 52,
+        code: 'type_mismatch',
+        message: '`memory_access.read` must be rules by type, such as { *: all }, not `all`',
+        suggestion: '{ *: all }',
+      },
+    ],
+  },
+  {
+    title: 'a word for the rules of all types',
+    source: 'agent A { capabilities: [x], memory_access { write: nothing } }',
+    errors: [
+      {
+        line: 1,
+        column: 53,
+        code: 'type_mismatch',
+        message: '`memory_access.write` must be rules by type, such as { Note: all }, not `nothing`',
+      },
+    ],
+  },
+  {
     title: 'text for a duration',
     source: 'agent A { capabilities: [x], offline_after: "5m" }',
     errors: [
