@@ -67,11 +67,14 @@ export function refuseForeignSites(request: FastifyRequest): void {
 export function refuseForeignPages({ headers }: FastifyRequest, allowed: readonly string[]): void {
   const { origin, host } = headers;
   if (origin === undefined || allowed.includes(origin) || isLocalOrigin(origin) || hostOf(origin) === host) return;
-  throw new CairnError(
-    'HOST_REFUSED',
-    `pages of the Origin "${origin}" may not open a WebSocket: allow it with \`cairn serve --allowed-origins ${origin}\``,
-  );
+  // `null`, of a file or a sandboxed page, cannot be allowed: every site can have it.
+  const fix = isOrigin(origin)
+    ? `allow it with \`cairn serve --allowed-origins ${origin}\``
+    : 'serve the page from a site';
+  throw new CairnError('HOST_REFUSED', `pages of the Origin "${origin}" may not open a WebSocket: ${fix}`);
 }
+
+const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 
 function hostOf(origin: string): string | undefined {
   try {

@@ -359,13 +359,16 @@ describe('WebSocket with keys', () => {
       { origin: 'https://app.example:8443' },
       { origin: 'https://app.example.evil.example' },
       { host: 'cairn.example', origin: 'https://cairn.example.evil.example' },
-      { host: 'cairn.example', origin: 'null' },
     ];
-    for (const headers of foreign) {
+    const refusal = async (headers: Record<string, string>) => {
       const { answer } = await open(protocols, headers).ended();
       expect(answer, JSON.stringify(headers)).toMatchObject({ status: 403 });
-      expect(answer!.text).toContain('--allowed-origins');
-    }
+      return answer!.text;
+    };
+    for (const headers of foreign) expect(await refusal(headers)).toContain(`--allowed-origins ${headers.origin}`);
+    // These cannot be allowed.
+    for (const origin of ['null', 'file://', 'HTTPS://app.example', 'https://app.example/', 'https://a, https://b'])
+      expect(await refusal({ host: 'cairn.example', origin })).toContain('serve the page from a site');
   });
 
   it('SOCKET-5 AUTH-1 AUTH-2 wrong keys are logged and slowed down, and a valid one is not', async () => {
