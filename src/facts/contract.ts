@@ -12,7 +12,7 @@ export { cards } from './cards/contract.js';
 export { type Card, card, cardInput } from './cards/model.js';
 export { packets } from './packets/contract.js';
 export { events } from './packets/events-contract.js';
-export { type Packet, type PacketInput, RESERVED_PREFIX } from './packets/model.js';
+export type { Packet, PacketInput } from './packets/model.js';
 export { profiles } from './profiles/contract.js';
 export {
   type AnthropicBlock,

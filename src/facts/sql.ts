@@ -35,5 +35,5 @@ export {
 } from './cards/store.js';
 export { cardsWithin, isOfTurn, shownTo } from './cards/visibility.js';
 export type { PacketInput } from './packets/model.js';
-export { measurePacket, packetDoc } from './packets/search-doc.js';
+export { measurePacket, packetDoc, RESERVED_PREFIX } from './packets/search-doc.js';
 export { visibleTo } from './packets/visibility.js';

@@ -49,7 +49,7 @@ export { add } from './turns/service.js';
 export { useCases } from './use-cases.js';
 export { AccessCounts, accessCounts } from './versions/access-counts.js';
 export { memoryChecks } from './versions/doctor.js';
-export { derivedEdges, edgeBetween, memoryLinks, synthesizedEdges } from './versions/links.js';
+export { derivedEdges, edgeBetween, synthesizedEdges } from './versions/new-edges.js';
 export { createMemory, type PreparedContent, prepareContent, updateMemory } from './versions/service.js';
 export { lockTrajectories } from './versions/sources.js';
 export {

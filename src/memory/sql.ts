@@ -22,6 +22,7 @@ export {
 export { type ClosingScopes, type ScopeUsage, type TriggerSource, triggers } from './scopes/triggers.js';
 export { measureTurn, turnDoc } from './turns/search-doc.js';
 export { scopesOfTurn, type TurnMetadata, toTurn } from './turns/store.js';
+export { memoryLinks } from './versions/links.js';
 export { measureMemory, memoryDoc } from './versions/search-doc.js';
 export {
   cardsOfMemory,

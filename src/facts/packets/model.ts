@@ -4,7 +4,6 @@ import { computed, instant, jsonObject, subjectIds, text, uuid } from '../../ker
 export const OLDER_VERSIONS = ['1.0.0', '1.0.1'] as const;
 /** The fields that 1.1.0 added. */
 export const EXTENSIONS = ['thread_id', 'lineage', 'tags', 'ttl'] as const;
-export const RESERVED_PREFIX = 'cairn.';
 
 export const derivation = z.enum(['split', 'merge', 'transform', 'inference']);
 

@@ -2,6 +2,9 @@
 import { type Doc, describe, type Measured, measure, PLAIN_DOC } from '../../index/sql.js';
 import type { PacketInput } from './model.js';
 
+/** The types of Cairn's own events begin with it. They have no document, and users choose other types. */
+export const RESERVED_PREFIX = 'cairn.';
+
 export const packetDoc = (
   packet: { readonly packet_id: string; readonly packet_type: string; readonly thread_id: string | null },
   { tags = [], metadata }: Pick<PacketInput, 'tags' | 'metadata'>,

@@ -26,8 +26,8 @@ import { packets as operations } from './contract.js';
 import { completedTexts, differenceOf, type MemberTexts, memberTexts, originalOf, textOf, upcast } from './envelope.js';
 import { indexEntries } from './index-entries.js';
 import { descend, parentsOf } from './lineage.js';
-import { type Packet, type PacketInput, packetInput, RESERVED_PREFIX, type WriteResult } from './model.js';
-import { packetDoc } from './search-doc.js';
+import { type Packet, type PacketInput, packetInput, type WriteResult } from './model.js';
+import { packetDoc, RESERVED_PREFIX } from './search-doc.js';
 import {
   countPackets,
   envelopeOf,

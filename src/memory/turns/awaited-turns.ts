@@ -1,7 +1,7 @@
 /** Links artifacts to their source turn if the turn is added after them. */
 import type { NewPacket, Work } from '../../engine/index.js';
 import { insertEdges, settleEdges } from '../edges/store.js';
-import { derivedEdges } from '../versions/links.js';
+import { derivedEdges } from '../versions/new-edges.js';
 import { readableArtifacts, takeAwaited } from '../versions/sources.js';
 import type { OpenScope } from './store.js';
 

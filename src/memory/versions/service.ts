@@ -13,7 +13,8 @@ import { idReused, idTaken } from '../entities/errors.js';
 import type { EntityRef } from '../entities/store.js';
 import { triggers } from '../scopes/triggers.js';
 import { type LifetimeBounds, ttlOf } from './lifetimes.js';
-import { derivedEdges, edgeBetween, linksTo, memoryLinks } from './links.js';
+import { linksTo, memoryLinks } from './links.js';
+import { derivedEdges, edgeBetween } from './new-edges.js';
 import { memoryDoc } from './search-doc.js';
 import { insertLearnedIn } from './sources.js';
 import {

@@ -1,13 +1,11 @@
 /** The search documents that stored content should have, by page; off the event loop, or with cooperative yields. */
 import { parseThoughtContentId, type ThoughtExecution, thoughtContentId, thoughtDoc } from '../../checkpoints/sql.js';
 import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
-import { type PacketInput, RESERVED_PREFIX } from '../../facts/contract.js';
-import { type CardRow, cardDoc, isSearched, packetDoc } from '../../facts/sql.js';
+import { type CardRow, cardDoc, isSearched, type PacketInput, packetDoc, RESERVED_PREFIX } from '../../facts/sql.js';
 import { type Doc, describe, type NewDoc, newDoc } from '../../index/sql.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import { cooperativeYield } from '../../kernel/index.js';
-import { memoryLinks } from '../../memory/index.js';
-import { memoryDoc, type NewVersion, type TurnMetadata, turnDoc } from '../../memory/sql.js';
+import { memoryDoc, memoryLinks, type NewVersion, type TurnMetadata, turnDoc } from '../../memory/sql.js';
 
 export const SOURCES = ['cards', 'packets', 'thoughts'] as const;
 export type Source = (typeof SOURCES)[number];
