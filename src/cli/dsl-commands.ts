@@ -1,12 +1,12 @@
 /** `cairn dsl validate|format|plan|apply|export`: sources as files, plans as lines. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { buffer as readAll } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { Cairn } from '../api/index.js';
 import { KIND_NAMES } from '../dsl/contract.js';
 import type { Out } from '../engine/contract.js';
-import { CairnError, invalid } from '../kernel/index.js';
+import { CairnError, invalid, withCommas } from '../kernel/index.js';
 import type { OwnCommand } from './file-commands.js';
 import { type Settings, withApi, withStore } from './settings.js';
 import { mistakeLines } from './source-mistakes.js';
@@ -30,10 +30,20 @@ interface Source {
   readonly text: string;
 }
 
-/** The bytes of a file, or of stdin. */
-async function readBytes(file: string, name: string): Promise<Buffer> {
+/** A character of UTF-16 has at most three bytes in UTF-8, and a mark may come before the first. */
+const bytesOf = (characters: number): number => 3 * (characters + 1);
+
+/** The bytes of a file, or of stdin, up to one more than a source may have: what follows need not end. */
+async function readBytes(file: string, name: string, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
   try {
-    return await (file === '-' ? readAll(process.stdin) : readFile(file));
+    for await (const chunk of file === '-' ? process.stdin : createReadStream(file)) {
+      chunks.push(chunk as Buffer);
+      length += (chunk as Buffer).length;
+      if (length > limit) break;
+    }
+    return Buffer.concat(chunks);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw invalid(`${plain(name)} cannot be read: ${(code && REASONS[code]) ?? plain(message)}`);
@@ -46,11 +56,15 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission is denied',
 };
 
+const tooLong = (name: string, limit: number): CairnError =>
+  invalid(`${plain(name)} is longer than ${withCommas(limit)} characters: split it`);
+
 async function readSource(file: string): Promise<Source> {
   const { MAX_SOURCE } = await language();
   const is_stdin = file === '-';
   const name = is_stdin ? 'stdin' : file;
-  const bytes = await readBytes(file, name);
+  const bytes = await readBytes(file, name, bytesOf(MAX_SOURCE));
+  if (bytes.length > bytesOf(MAX_SOURCE)) throw tooLong(name, MAX_SOURCE);
   let text: string;
   try {
     // The mark at the beginning stays: the language accepts it, and `format` removes it.
@@ -60,7 +74,7 @@ async function readSource(file: string): Promise<Source> {
   }
   if (text.trim() === '')
     throw invalid(`${plain(name)} is empty: write a definition, such as agent Coder { capabilities: [code] }`);
-  if (text.length > MAX_SOURCE) throw invalid(`${plain(name)} is longer than ${MAX_SOURCE} characters: split it`);
+  if (text.length > MAX_SOURCE) throw tooLong(name, MAX_SOURCE);
   return { file: name, is_stdin, text };
 }
 

@@ -24,6 +24,7 @@ import {
 } from './settings.js';
 import { addShorthands } from './shorthands.js';
 import { tail } from './tail.js';
+import { plain } from './terminal.js';
 import { tree } from './tree.js';
 
 /** All commands; given the words of a command line, only the commands that they name. */
@@ -232,7 +233,8 @@ function fail(error: unknown, debug: boolean): never {
 
 function lineOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  const line = message.split('\n')[0]!;
+  // It may quote what others stored.
+  const line = plain(message.split('\n')[0]!);
   if (error instanceof CairnError)
     return `${line}${code === 'UNAUTHORIZED' ? ' (set it with --key or CAIRN_KEY)' : ''} (${code})`;
   if (code === 'EADDRINUSE') {

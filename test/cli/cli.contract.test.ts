@@ -514,4 +514,17 @@ describe('pauses', () => {
       });
       expect(await cairn(['pauses', 'list', '--status', 'open'], { cwd })).toMatchObject({ stdout: 'no pauses\n' });
     }));
+
+  it('CLI-6 control no terminal: neither a question nor an error that quotes its choices', () =>
+    inFolder(async (cwd) => {
+      await cairn(['executions', 'create', '--execution', 'run-1'], { cwd });
+      const words = ['--question', 'Go \u001b[2Jon?', '--choices', '\u001b[31myes'];
+      const { pause_id } = json(await cairn(['pauses', 'create', '--execution', 'run-1', ...words], { cwd })) as {
+        pause_id: string;
+      };
+      const shown = await cairn(['pauses', 'list'], { cwd });
+      const refused = await cairn(['pauses', 'answer', pause_id, '--choice', 'no'], { cwd });
+      expectOneLine(refused, 'must be one of \ufffd[31myes');
+      expect(`${shown.stdout}${refused.stderr}`).not.toContain('\u001b');
+    }));
 });

@@ -77,6 +77,21 @@ describe('cairn dsl', () => {
       expect(readFileSync(join(cwd, 'latin')).equals(latin)).toBe(true);
     }));
 
+  it.skipIf(!existsSync('/dev/zero'))('CLI-7 reads no more of a file than a source may have', () =>
+    inFolder(async (cwd) => {
+      writeFileSync(join(cwd, 'long'), `#${'x'.repeat(1024 * 1024)}`);
+      writeFileSync(join(cwd, 'longest'), `#${'\u4e16'.repeat(1024 * 1024 - 1)}`);
+      const checked = await cairnProcess(['dsl', 'validate', '/dev/zero', 'long', 'longest'], { cwd });
+      expect(checked).toMatchObject({
+        code: 1,
+        stdout: 'longest: valid, 0 definition(s)\n',
+        stderr: ['/dev/zero', 'long']
+          .map((name) => `cairn: ${name} is longer than 1,048,576 characters: split it (INVALID_INPUT)\n`)
+          .join(''),
+      });
+    }),
+  );
+
   it('CLI-7 a caret stands under the mistake', () => {
     const mistake = { line: 2, column: 4, code: 'syntax', message: 'wrong \u001b[31m' } as const;
     expect(mistakeLines('f', 'a\n\t世x y\n', [mistake], true)).toEqual([
