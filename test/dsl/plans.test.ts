@@ -489,6 +489,18 @@ onEveryTarget('exports', (test) => {
       expect((await cairn.dsl.plan({ source })).counts).toEqual({ create: 0, update: 0, unchanged: 1, delete: 0 });
     });
 
+    it('DSL-18 more than 200,000 tokens are refused', async () => {
+      const cairn = await test().freshTenant();
+      const many = Array.from({ length: 9500 }, (_, i) => i % 10);
+      for (let i = 0; i < 11; i++) await cairn.profiles.save({ name: `P${i}`, llm_config: { many } });
+      const refusal = await refusalOf(cairn.dsl.export({}));
+      expect(refusal).toMatchObject({ code: 'STATE_CONFLICT', message: expect.stringMatching(/200,000 tokens.*kind/) });
+      await cairn.profiles.delete({ name: 'P10' });
+      const { source, definitions } = await cairn.dsl.export({});
+      expect(definitions).toBe(10);
+      expect((await cairn.dsl.plan({ source })).counts).toMatchObject({ unchanged: 10 });
+    });
+
     it('DSL-10 a plan shows the beginning of a long value', async () => {
       const cairn = await test().freshTenant();
       await cairn.profiles.save({ name: 'P', llm_config: { list: Array.from({ length: 5000 }, (_, i) => i) } });

@@ -197,9 +197,24 @@ agent E {}
     expect(await errorsOf(`agent A { capabilities: [${'a,'.repeat(10_000)}] }`)).toEqual(['1:20020 limit']);
     const many = Array.from({ length: 1001 }, (_, i) => `profile P${i} {}`).join('\n');
     expect(await errorsOf(many)).toEqual(['1001:1 limit']);
+    expect(await errorsOf('#\n'.repeat(200_000))).toEqual([]);
+    expect(await errorsOf(`${'#\n'.repeat(199_999)}agent A`)).toEqual(['200000:7 limit']);
     expect(await refusalOf(cairn.dsl.validate({ source: '#'.repeat(1024 * 1024 + 1) }))).toMatchObject({
       code: 'INVALID_INPUT',
     });
+  });
+
+  it('DSL-8 long sources at once are answered like one', async () => {
+    const { cairn } = test();
+    const source = (i: number) => `${'#\n'.repeat(40_000)}agnet A${i} {}`;
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, i) =>
+        i === 3 ? cairn.dsl.format({ source: source(i) }) : cairn.dsl.validate({ source: source(i) }),
+      ).map((one) => one.then((answer) => ('source' in answer ? answer.source.length : placesOf(answer.errors)))),
+    );
+    expect(answers).toEqual(
+      Array.from({ length: 8 }, (_, i) => (i === 3 ? expect.any(Number) : ['40001:1 unknown_kind'])),
+    );
   });
 
   it('DSL-9 the canonical form is stable, means the same and keeps comments', async () => {

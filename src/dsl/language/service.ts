@@ -1,7 +1,7 @@
 /** Use cases of sources: validate, parse and format. */
 import type { In, Out } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
-import { CairnError, cooperativeYield, runWithYields } from '../../kernel/index.js';
+import { CairnError, cooperativeYield, runWithYields, type Steps } from '../../kernel/index.js';
 import { type Checked, checkDocument, type Declared } from '../checks/check.js';
 import { kindNames } from '../checks/kinds.js';
 import type { Definition, Mistake, Parsed, Position, Value } from '../syntax/ast.js';
@@ -10,6 +10,18 @@ import { loadGrammar, parseSource } from '../syntax/parse.js';
 import type { ParsedSource, ShownField, ShownValue } from './model.js';
 
 type Options = Pick<Call['options'], 'signal'>;
+
+/** Sources up to this length are parsed at once, longer ones one after another: parsing takes much memory. */
+const MAX_SHORT = 64 * 1024;
+let lastLong: Promise<unknown> = Promise.resolve();
+
+/** Runs all work on a source that holds its tokens or its tree. */
+function inTurn<T>(source: string, work: () => Promise<T>): Promise<T> {
+  if (source.length <= MAX_SHORT) return work();
+  const done = lastLong.then(work);
+  lastLong = done.catch(() => undefined);
+  return done;
+}
 
 /** Long sources are parsed in steps, so that other requests are answered meanwhile. */
 export async function parseText(source: string, { signal }: Options = {}): Promise<Parsed> {
@@ -40,21 +52,32 @@ function shownValue(value: Value): ShownValue {
 const fieldsOf = (fields: Definition['body']['fields']): ShownField[] =>
   fields.map(({ key, value }) => ({ name: key.value, value: shownValue(value), ...at(key) }));
 
-const shownTree = ({ document: { definitions, comments } }: Parsed): NonNullable<ParsedSource['ast']> => ({
-  definitions: definitions.map((one) => ({
-    kind: one.kind.value,
-    name: one.name?.value ?? null,
-    extends: one.base?.value ?? null,
-    fields: fieldsOf(one.body.fields),
-    ...at(one),
-  })),
-  comments: comments.map(({ text, ...where }) => ({ text, ...at(where) })),
-});
+type ShownTree = NonNullable<ParsedSource['ast']>;
 
-const shown = (parsed: Parsed, mistakes: readonly Mistake[]): ParsedSource => ({
+/** In steps of a definition: a source may have hundreds of thousands of values. */
+function* shownTree({ document: { definitions, comments } }: Parsed): Steps<ShownTree> {
+  const shown: ShownTree['definitions'] = [];
+  for (const one of definitions) {
+    shown.push({
+      kind: one.kind.value,
+      name: one.name?.value ?? null,
+      extends: one.base?.value ?? null,
+      fields: fieldsOf(one.body.fields),
+      ...at(one),
+    });
+    yield;
+  }
+  return { definitions: shown, comments: comments.map(({ text, ...where }) => ({ text, ...at(where) })) };
+}
+
+const shown = async (
+  parsed: Parsed,
+  mistakes: readonly Mistake[],
+  { signal }: Options = {},
+): Promise<ParsedSource> => ({
   valid: mistakes.length === 0,
   errors: mistakes.map(({ expected, ...one }) => ({ ...one, ...(expected ? { expected: [...expected] } : {}) })),
-  ast: parsed.mistakes.length === 0 ? shownTree(parsed) : null,
+  ast: parsed.mistakes.length === 0 ? await runWithYields(shownTree(parsed), cooperativeYield(signal)) : null,
 });
 
 const byPosition = (a: Position, b: Position): number => a.line - b.line || a.column - b.column;
@@ -77,15 +100,17 @@ export async function formatSource(source: string): Promise<{ mistakes: readonly
   };
 }
 
-export async function validate(call: Call, { source }: In<'dsl.validate'>): Promise<ParsedSource> {
-  const read = await checkText(source, call.options);
-  return shown(read.parsed, mistakesOf(read));
-}
+export const validate = ({ options }: Call, { source }: In<'dsl.validate'>): Promise<ParsedSource> =>
+  inTurn(source, async () => {
+    const read = await checkText(source, options);
+    return shown(read.parsed, mistakesOf(read), options);
+  });
 
-export async function parse(call: Call, { source }: In<'dsl.parse'>): Promise<ParsedSource> {
-  const parsed = await parseText(source, call.options);
-  return shown(parsed, parsed.mistakes);
-}
+export const parse = ({ options }: Call, { source }: In<'dsl.parse'>): Promise<ParsedSource> =>
+  inTurn(source, async () => {
+    const parsed = await parseText(source, options);
+    return shown(parsed, parsed.mistakes, options);
+  });
 
 /** Refuses a source with mistakes. */
 export function refuse(mistakes: readonly Mistake[]): void {
@@ -97,16 +122,18 @@ export function refuse(mistakes: readonly Mistake[]): void {
   });
 }
 
-export async function format(call: Call, { source }: In<'dsl.format'>): Promise<Out<'dsl.format'>> {
-  const parsed = await parseText(source, call.options);
-  refuse(parsed.mistakes);
-  const formatted = await formatText(source, parsed, call.options);
-  return { source: formatted, changed: formatted !== source };
-}
+export const format = ({ options }: Call, { source }: In<'dsl.format'>): Promise<Out<'dsl.format'>> =>
+  inTurn(source, async () => {
+    const parsed = await parseText(source, options);
+    refuse(parsed.mistakes);
+    const formatted = await formatText(source, parsed, options);
+    return { source: formatted, changed: formatted !== source };
+  });
 
 /** What a source declares; refuses one with mistakes. */
-export async function declaredBy(call: Call, source: string): Promise<readonly Declared[]> {
-  const read = await checkText(source, call.options);
-  refuse(mistakesOf(read));
-  return read.checked.declared;
-}
+export const declaredBy = ({ options }: Call, source: string): Promise<readonly Declared[]> =>
+  inTurn(source, async () => {
+    const read = await checkText(source, options);
+    refuse(mistakesOf(read));
+    return read.checked.declared;
+  });

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../kernel/contract.js';
 import { CairnError, cooperativeYield, runWithYields, withCommas } from '../../kernel/index.js';
 import { KIND_NAMES, type KindName } from '../checks/kind-names.js';
 import { kinds, type Target } from '../checks/kinds.js';
-import { type Definition, MAX_DEFINITIONS, MAX_SOURCE, MAX_TOKENS_PER_DEFINITION } from '../syntax/ast.js';
+import { type Definition, MAX_DEFINITIONS, MAX_SOURCE, MAX_TOKENS, MAX_TOKENS_PER_DEFINITION } from '../syntax/ast.js';
 import { formatDocument } from '../syntax/format.js';
 import type { Exported, LeftOut } from './model.js';
 import { allStored, fieldsOf, isExported } from './stored.js';
@@ -94,12 +94,12 @@ async function textsOf(call: Call, found: readonly Found[]): Promise<string[]> {
 }
 
 /** No token is shorter than a character. */
-async function hasTooManyTokens(call: Call, text: string): Promise<boolean> {
-  if (text.length <= MAX_TOKENS_PER_DEFINITION) return false;
+async function hasMoreTokens(call: Call, text: string, limit: number): Promise<boolean> {
+  if (text.length <= limit) return false;
   // On demand: the parser takes long to load.
   const { lex } = await import('../syntax/lexer.js');
-  const { tokens } = await runWithYields(lex(text, 1), cooperativeYield(call.options.signal));
-  return tokens.length > MAX_TOKENS_PER_DEFINITION;
+  const { tokens, exceeded } = await runWithYields(lex(text, 1), cooperativeYield(call.options.signal));
+  return tokens.length > limit || exceeded !== undefined;
 }
 
 export async function exportTenant(call: Call, input: In<'dsl.export'>): Promise<Exported> {
@@ -107,11 +107,12 @@ export async function exportTenant(call: Call, input: In<'dsl.export'>): Promise
   const kept: Found[] = [];
   for (const [i, text] of (await textsOf(call, found)).entries()) {
     const { kind, name } = found[i]!;
-    if (await hasTooManyTokens(call, text)) left_out.push({ kind, name, reason: TOO_LONG });
+    if (await hasMoreTokens(call, text, MAX_TOKENS_PER_DEFINITION)) left_out.push({ kind, name, reason: TOO_LONG });
     else kept.push(found[i]!);
   }
   // Without those that are left out, names that referred to them are written as texts.
   const source = (await textsOf(call, kept)).join('\n');
   if (source.length > MAX_SOURCE) throw tooMuch(`${MAX_SOURCE} characters`, input.kind);
+  if (await hasMoreTokens(call, source, MAX_TOKENS)) throw tooMuch(`${withCommas(MAX_TOKENS)} tokens`, input.kind);
   return { source, definitions: kept.length, left_out };
 }

@@ -91,6 +91,8 @@ export interface Parsed {
 /** Maximum length of a source, in UTF-16 code units. */
 export const MAX_SOURCE = 1024 * 1024;
 export const MAX_DEFINITIONS = 1000;
+/** Maximum number of tokens and comments in a source: each takes a hundred times its length in memory while it is parsed. */
+export const MAX_TOKENS = 200_000;
 /** Bounds the time for which one definition holds the event loop. */
 export const MAX_TOKENS_PER_DEFINITION = 20_000;
 /** Below the limit of stored JSON (64), a list and a block come on top. */

@@ -1,7 +1,7 @@
 /** Splits a source into tokens of the grammar, in steps, and keeps comments apart. Loaded at the first use. */
 import { createToken, type IToken, type TokenType } from 'chevrotain';
 import type { Steps } from '../../kernel/index.js';
-import type { Comment, Mistake, Position } from './ast.js';
+import { type Comment, MAX_TOKENS, type Mistake, type Position } from './ast.js';
 import { unknownCharacters, unquotedName } from './characters.js';
 import { ESCAPES, unknownEscapes } from './strings.js';
 
@@ -53,14 +53,16 @@ export interface Lexed {
   readonly mistakes: readonly Mistake[];
   /** Where texts without closing quotes begin. */
   readonly unclosed: readonly Position[];
+  /** Where the first token or comment beyond the limit begins. */
+  readonly exceeded: Position | undefined;
 }
 
 const TOKENS_PER_STEP = 500;
 
-/** Stops at `limit` mistakes. */
+/** Stops at `limit` mistakes, and beyond the maximum number of tokens. */
 export function* lex(source: string, limit: number): Steps<Lexed> {
   const scanner = new Scanner(source, limit);
-  for (let steps = 0; scanner.at < source.length && scanner.mistakes.length < limit; steps++) {
+  for (let steps = 0; scanner.at < source.length && scanner.mistakes.length < limit && !scanner.exceeded; steps++) {
     scanner.next();
     if (steps % TOKENS_PER_STEP === 0) yield;
   }
@@ -73,6 +75,7 @@ class Scanner implements Lexed {
   readonly comments: Comment[] = [];
   readonly mistakes: Mistake[] = [];
   readonly unclosed: Position[] = [];
+  exceeded: Position | undefined;
   at = 0;
   #line = 1;
   #lineStart: number;
@@ -90,6 +93,7 @@ class Scanner implements Lexed {
     const char = source[at]!;
     const sign = SIGNS[char];
     if (isSpace(char)) this.#space(char);
+    else if (this.tokens.length + this.comments.length >= MAX_TOKENS) this.exceeded = this.#position();
     else if (sign) this.#token(sign, 1);
     else if (isLetter(char)) this.#word();
     else if (isDigit(char) || (char === '-' && isDigit(source[at + 1])))

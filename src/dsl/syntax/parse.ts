@@ -3,9 +3,11 @@ import type { IToken } from 'chevrotain';
 import { type Steps, withCommas } from '../../kernel/index.js';
 import {
   type Definition,
+  type Document,
   MAX_DEFINITIONS,
   MAX_MISTAKES,
   MAX_NESTING,
+  MAX_TOKENS,
   MAX_TOKENS_PER_DEFINITION,
   type Mistake,
   type Parsed,
@@ -102,9 +104,15 @@ function parseChunk(grammar: Grammar, tokens: IToken[], lexed: Lexed): ReturnTyp
 /** A bracket that nothing opened, after a definition in which one is missing. */
 const isLeftOver = (tokens: readonly IToken[]): boolean => tokens.length === 1 && CLOSING.has(tokens[0]!.image);
 
+const NOTHING: Document = { definitions: [], comments: [] };
+
 /** Parses a source. `kinds` are the words that begin a definition. */
 export function* parseSource(grammar: Grammar, source: string, kinds: ReadonlySet<string>): Steps<Parsed> {
   const lexed = yield* grammar.lex(source, MAX_MISTAKES);
+  if (lexed.exceeded) {
+    const message = `a source has at most ${withCommas(MAX_TOKENS)} tokens and comments: split it`;
+    return { document: NOTHING, mistakes: [{ code: 'limit', message, ...lexed.exceeded }] };
+  }
   const mistakes: Mistake[] = [...lexed.mistakes];
   const definitions: Definition[] = [];
   let isBroken = false;

@@ -69,8 +69,14 @@ export const quoteText = (text: string): string =>
 
 const TABS = /[^\t]+/g;
 
+/** What a line may have that is escaped. Most lines have none of it, and a text may have half a million lines. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped
+const ESCAPED = /[\\\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\ufeff]|"{3}|\p{Surrogate}|\s$/u;
+
 /** Tabs stay. White space at the end of a line is escaped, since editors remove it. */
-const escapeLine = (line: string): string =>
+const escapeLine = (line: string): string => (ESCAPED.test(line) ? escapedLine(line) : line);
+
+const escapedLine = (line: string): string =>
   line
     .replaceAll('\\', '\\\\')
     .replace(/"{3,}/g, (run) => run.replaceAll('"', '\\"'))
