@@ -17,7 +17,7 @@ import { refuseFormerOwner } from '../../memory/index.js';
 import { agentOf } from '../acting-agent.js';
 import type { Pause, PauseAnswer } from './model.js';
 import { endPause } from './moves.js';
-import { alreadyEnded, answerOf, checkAnswer, checkMayAnswer, isOwnRun, isSameAnswer } from './rules.js';
+import { alreadyEnded, answerOf, checkAnswer, checkMayAnswer, isOwnRun, isPartyTo, isSameAnswer } from './rules.js';
 import { continueRun, lockRun } from './runs.js';
 import { answererOf, openPause, readPause } from './service.js';
 import { answeredBy, findPause, type PauseRow, toPause } from './store.js';
@@ -41,8 +41,11 @@ const TOUCHES = [writes('Checkpoint', 'execution_id')] as const;
 /** An answer sets the execution running again: the asker and the owner need the right that asking needs. */
 async function checkRights(call: Call, pause_id: string, agent_id: string): Promise<void> {
   const query = call.driver.at(call.tenant);
-  const row = await openPause(call, query, pause_id);
-  if (row.execution_id === null || !isOwnRun(row, await answererOf(query, agent_id))) return;
+  const row = await findPause(query, pause_id);
+  // The transaction refuses what does not exist for this agent, after its guard.
+  if (!row?.execution_id || row.erased_at !== null) return;
+  const who = await answererOf(query, agent_id);
+  if (!isPartyTo(row, who) || !isOwnRun(row, who)) return;
   await stillPermitted(call, TOUCHES, { execution_id: row.execution_id });
 }
 
