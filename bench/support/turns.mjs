@@ -17,6 +17,7 @@ export async function newTrajectory({ driver }, trajectory_id) {
       agent_id: null,
       name: 'bench',
       description: null,
+      subject_ids: null,
       status: 'Active',
       metadata: null,
       sent_hash: null,

@@ -34,6 +34,7 @@ export const checkpointsSchema: SchemaPart = {
       trajectory_id ${id},
       thread_id ${id},
       namespace ${id} NOT NULL,
+      subject_ids TEXT,
       metadata ${json},
       carried ${json},
       revision ${int} NOT NULL,

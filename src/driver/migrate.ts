@@ -23,7 +23,7 @@ const words: Record<Dialect, DialectWords> = {
     real: 'DOUBLE PRECISION',
     json: 'JSON',
     bytes: 'BYTEA',
-    origin: 'subject_ids JSON, source_class TEXT',
+    origin: 'subject_ids TEXT, source_class TEXT',
     table: '',
     compact: '',
   },

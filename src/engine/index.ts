@@ -1,5 +1,6 @@
 /** What other modules may use of engine. */
 export * from './access/rules.js';
+export * from './access/subjects.js';
 export { checkNamedAgent } from './calls/actor.js';
 export * from './calls/call.js';
 export { OpenCalls, storeClosed, WrittenTenants } from './calls/open-calls.js';

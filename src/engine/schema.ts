@@ -57,7 +57,7 @@ export const engineSchema: SchemaPart = {
       generation ${int},
       root_packet_id ${id},
       parent_ids ${json},
-      subject_ids ${json},
+      subject_ids TEXT,
       erased_at ${int},
       source_class TEXT,
       PRIMARY KEY (tenant_id, seq)

@@ -27,6 +27,7 @@ export interface Doc {
 interface ContentColumns {
   readonly content_id: string;
   readonly agent_id: string | null;
+  readonly subject_ids: string | null;
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly held_by: string | null;
@@ -48,10 +49,10 @@ export const PLAIN_DOC = {
 /** Completes a document; none for content that is not searched. */
 export const newDoc = (
   doc: Doc | null | undefined,
-  { content_id, agent_id, created_at, expires_at, held_by }: ContentColumns,
+  { content_id, agent_id, subject_ids, created_at, expires_at, held_by }: ContentColumns,
 ): NewDoc[] =>
   // The spread comes last: members that are added behind one are slow to define.
-  doc ? [{ content_id, agent_id, created_at, expires_at, held_by, ...doc }] : [];
+  doc ? [{ content_id, agent_id, subject_ids, created_at, expires_at, held_by, ...doc }] : [];
 
 const columns = {
   entity_type: 'text',
@@ -65,6 +66,7 @@ const columns = {
   role: 'text',
   speaker: 'text',
   agent_id: 'text',
+  subject_ids: 'text',
   abstraction_level: 'text',
   category: 'text',
   tags: 'json',
@@ -86,8 +88,8 @@ export type DocColumns = {
 
 /** The columns of DocColumns, of a table named d. */
 export const DOC_COLUMNS: Sql = sql`d.entity_type, d.entity_id, d.content_id, d.type, d.name, d.trajectory_id, d.scope_id,
-  d.position, d.role, d.speaker, d.agent_id, d.abstraction_level, d.category, d.tags, d.occurred_at, d.created_at,
-  d.expires_at, d.held_by`;
+  d.position, d.role, d.speaker, d.agent_id, d.subject_ids, d.abstraction_level, d.category, d.tags, d.occurred_at,
+  d.created_at, d.expires_at, d.held_by`;
 
 /** The table d for lookups of several contents: SQLite would rather scan all documents of the tenant. */
 export const DOCS_BY_CONTENT: Sql = byDialect({
@@ -108,6 +110,7 @@ export const columnsOf = (doc: NewDoc): DocColumns => ({
   role: doc.role,
   speaker: doc.described.speaker,
   agent_id: doc.agent_id,
+  subject_ids: doc.subject_ids,
   abstraction_level: doc.abstraction_level,
   category: doc.category,
   tags: doc.described.tags.length === 0 ? null : JSON.stringify(doc.described.tags),

@@ -55,4 +55,7 @@ export const pageOutput = {
   total: z.int().nullable().describe('Exact count, on the first page only; null with a cursor'),
 };
 
+/** Whom an entity is about, as answers show it. */
+export const subjectsShown = z.array(z.string()).describe('Ids of the people or things that it is about');
+
 export const subjectIds = z.array(anyId).max(100).describe('Ids of the people or things that this is about');

@@ -24,6 +24,7 @@ export const memorySchema: SchemaPart = {
       agent_id ${id},
       name ${id} NOT NULL,
       description TEXT,
+      subject_ids TEXT,
       status TEXT NOT NULL,
       metadata ${json},
       outcome ${json},
@@ -54,6 +55,7 @@ export const memorySchema: SchemaPart = {
       threshold_at ${int},
       enforce ${int} NOT NULL,
       restored_from ${id},
+      subject_ids TEXT,
       -- What closing leaves; null: as the settings of the tenant say.
       retain TEXT,
       -- The highest sequence that an artifact named as its source before the turn was there.

@@ -22,6 +22,7 @@ onEveryTarget('executions', (test) => {
       trajectory_id: await someTrajectory(cairn),
       thread_id: 'a thread',
       namespace: 'sub|graph',
+      subject_ids: ['user-7'],
       metadata: { a: [1, { b: null }] },
     };
     const made = await cairn.executions.create(sent);

@@ -37,6 +37,7 @@ const execution: Execution = {
   trajectory_id: null,
   thread_id: null,
   namespace: '',
+  subject_ids: [],
   metadata: {},
   checkpoints: 1,
   latest_checkpoint_id: null,

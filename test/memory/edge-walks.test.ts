@@ -424,6 +424,7 @@ async function populated({ as, store }: TestStore): Promise<World> {
     await insertTrajectory(tx, {
       ...made,
       ...{ trajectory_id: ids.Trajectory, parent_trajectory_id: null, name: 't', description: null },
+      subject_ids: null,
       ...{ status: 'Active', metadata: null, outcome: null, finished_at: null },
     });
     await insertScope(tx, {
@@ -432,6 +433,7 @@ async function populated({ as, store }: TestStore): Promise<World> {
       ...{ purpose: null, token_budget: 1, tokens_used: 0, threshold: 80, threshold_at: null, enforce: 0 },
       ...{
         restored_from: null,
+        subject_ids: null,
         retain: null,
         metadata: null,
         closed_at: null,

@@ -26,6 +26,7 @@ onEveryTarget('scopes', (test) => {
       threshold_percent: 55,
       enforce: true,
       retain: 'digest' as const,
+      subject_ids: ['user-7'],
       agent_id: 'ann',
       metadata: { a: [1, { b: null }] },
     };

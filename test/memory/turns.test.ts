@@ -26,6 +26,7 @@ onEveryTarget('turns', (test) => {
       tool_calls: [{ id: 'call', arguments: { q: ['a', 1] } }],
       tool_results: [{ id: 'call', result: null }, 'text', 7],
       metadata: { a: { b: [true] } },
+      subject_ids: ['user-7'],
     };
     const { budget, ...turn } = await cairn.turns.add(sent);
     expect(turn).toEqual({ ...sent, agent_id: null, created_at: expect.stringMatching(/Z$/) });

@@ -8,6 +8,7 @@ import {
   pageInput,
   pageOutput,
   smallMetadata,
+  subjectIds,
   text,
   uuid,
 } from '../../kernel/contract.js';
@@ -50,6 +51,7 @@ export const executions = {
       trajectory_id: uuid.nullish().describe('The trajectory that it belongs to'),
       thread_id: threadId.nullish().describe('The conversation that it belongs to'),
       namespace: text(2000).optional().describe('Part of the conversation; default: empty'),
+      subject_ids: subjectIds.optional(),
       checkpoints: computed,
       latest_checkpoint_id: computed,
       created_at: computed,

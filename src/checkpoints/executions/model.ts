@@ -1,6 +1,6 @@
 /** An execution: one run of an agent, whose states are a tree of checkpoints. */
 import { z } from 'zod';
-import { anyId, instant, jsonObject, jsonValue, smallMetadata, text } from '../../kernel/contract.js';
+import { anyId, instant, jsonObject, jsonValue, smallMetadata, subjectsShown, text } from '../../kernel/contract.js';
 import { name } from '../../memory/contract.js';
 import {
   changes,
@@ -24,6 +24,7 @@ export const execution = z
     trajectory_id: z.string().nullable(),
     thread_id: z.string().nullable().describe('The conversation that it belongs to'),
     namespace: z.string().describe('Part of the conversation; empty for the main one'),
+    subject_ids: subjectsShown,
     metadata: jsonObject,
     checkpoints: z.int(),
     latest_checkpoint_id: z.string().nullable().describe('The current checkpoint: the newest, or the one restored'),

@@ -1,5 +1,5 @@
 /** Use cases of executions: create, read, list, update. `ending.ts` deletes, `views.ts` has trees and statistics. */
-import { longQuery, type Query } from '../../driver/index.js';
+import { listToText, longQuery, type Query, textToList } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
   appendEvent,
@@ -8,6 +8,7 @@ import {
   checkNamedAgent,
   equalsAnswer,
   listPage,
+  subjectsOf,
   timesOf,
   type Work,
 } from '../../engine/index.js';
@@ -42,6 +43,7 @@ export const showExecution = (row: ExecutionRow): Execution => ({
   trajectory_id: row.trajectory_id,
   thread_id: row.thread_id,
   namespace: row.namespace,
+  subject_ids: textToList(row.subject_ids),
   metadata: row.metadata === null ? {} : (JSON.parse(row.metadata) as JsonObject),
   checkpoints: row.checkpoints,
   latest_checkpoint_id: row.head_id,
@@ -83,6 +85,7 @@ export function newExecution(
     trajectory_id: null,
     thread_id: null,
     namespace: '',
+    subject_ids: null,
     metadata: null,
     carried: null,
     revision: 0,
@@ -133,7 +136,7 @@ export async function create(call: Call, input: In<'executions.create'>): Promis
         if (existing) return sameExecution(existing, input, sent_hash, agent_id);
       }
       const trajectory_id = input.trajectory_id ?? null;
-      if (trajectory_id !== null) await openTrajectoryLocked(work, trajectory_id, agent_id);
+      const trajectory = trajectory_id === null ? undefined : await openTrajectoryLocked(work, trajectory_id, agent_id);
       const row = newExecution(
         {
           execution_id,
@@ -143,6 +146,7 @@ export async function create(call: Call, input: In<'executions.create'>): Promis
           trajectory_id,
           thread_id: input.thread_id ?? null,
           namespace: input.namespace ?? '',
+          subject_ids: listToText(subjectsOf(input.subject_ids, trajectory?.subject_ids ?? null)),
           metadata: metadataText(input.metadata),
           sent_hash,
         },

@@ -25,6 +25,7 @@ export interface ExecutionRow {
   readonly trajectory_id: string | null;
   readonly thread_id: string | null;
   readonly namespace: string;
+  readonly subject_ids: string | null;
   readonly metadata: string | null;
   /** Unknown members of an imported bundle, as JSON. */
   readonly carried: string | null;
@@ -50,6 +51,7 @@ const table = tenantTable('executions', {
     'trajectory_id',
     'thread_id',
     'namespace',
+    'subject_ids',
     'head_id',
     'sent_hash',
   ],

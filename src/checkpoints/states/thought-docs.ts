@@ -18,10 +18,11 @@ export interface ThoughtExecution {
   readonly execution_id: string;
   readonly agent_id: string;
   readonly trajectory_id: string | null;
+  readonly subject_ids: string | null;
 }
 
 export function thoughtDoc(
-  { execution_id, agent_id, trajectory_id }: ThoughtExecution,
+  { execution_id, agent_id, trajectory_id, subject_ids }: ThoughtExecution,
   { checkpoint_id, body }: { readonly checkpoint_id: string; readonly body: string },
 ): NewDoc {
   const thought = JSON.parse(body) as Thought;
@@ -33,6 +34,7 @@ export function thoughtDoc(
     type: thought.type,
     trajectory_id,
     agent_id,
+    subject_ids,
     category: 'working',
     created_at: Math.trunc(thought.timestamp),
     expires_at: null,

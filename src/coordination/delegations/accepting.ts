@@ -7,7 +7,7 @@ import { lockAgent } from '../../identity/index.js';
 import { type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 import { DEFAULT_THRESHOLD_PERCENT, DEFAULT_TOKEN_BUDGET } from '../../memory/contract.js';
-import { addScope, metadataText } from '../../memory/index.js';
+import { addScope, findTrajectory, metadataText } from '../../memory/index.js';
 import { type AgentTurnRow, lockAgentTurn } from '../agent-turns/store.js';
 import type { Handover } from '../handovers/model.js';
 import { createTrajectory, dispatch } from '../packing/dispatch.js';
@@ -100,6 +100,7 @@ async function createScope(
   const box_id = newId();
   const held_by = scopeHolder(scope_id);
   await makeBox(work.tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, work.now);
+  const subject_ids = (await findTrajectory(work.tx, trajectory_id))?.subject_ids ?? null;
   const scope = {
     scope_id,
     trajectory_id,
@@ -111,6 +112,7 @@ async function createScope(
     tokens_used: 0,
     threshold: DEFAULT_THRESHOLD_PERCENT,
     enforce: 0,
+    subject_ids,
     retain: null,
     metadata: metadataText({ delegation_id, context_box_id }),
     restored_from: null,

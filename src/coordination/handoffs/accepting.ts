@@ -71,6 +71,7 @@ const successor = (scope: ScopeRow, scope_id: string, agent_id: string) => ({
   agent_id,
   name: scope.name,
   purpose: scope.purpose,
+  subject_ids: scope.subject_ids,
   token_budget: scope.token_budget,
   tokens_used: scope.tokens_used,
   threshold: scope.threshold,

@@ -100,7 +100,7 @@ const userPackets: Table = {
     generation: 'bigint',
     root_packet_id: 'text',
     parent_ids: 'json',
-    subject_ids: 'json',
+    subject_ids: 'text',
   },
 };
 

@@ -1,7 +1,16 @@
 /** Operations on boxes (seed paths: /projects/{project_id}/boxes). */
 import { z } from 'zod';
 import { operation, reads } from '../../engine/contract.js';
-import { anyId, computed, initialValue, jsonObject, listOrder, pageInput, pageOutput } from '../../kernel/contract.js';
+import {
+  anyId,
+  computed,
+  initialValue,
+  jsonObject,
+  listOrder,
+  pageInput,
+  pageOutput,
+  subjectIds,
+} from '../../kernel/contract.js';
 import { card } from '../cards/model.js';
 import { appendResult, batchTail, box, boxAccess, boxState, cardIds, grant, hydratedBox, loadTail } from './model.js';
 
@@ -32,6 +41,7 @@ export const boxes = {
       card_ids: cardIds.optional(),
       agent_id: anyId.optional().describe('The owner (default: the agent of the key)'),
       metadata: jsonObject.optional(),
+      subject_ids: subjectIds.optional(),
       revision: computed,
       ...postedBack,
     }),

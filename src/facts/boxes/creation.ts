@@ -8,6 +8,7 @@ interface NewBox extends Pick<BoxRow, 'box_id' | 'agent_id' | 'metadata' | 'sent
   readonly forked?: { readonly box_id: string; readonly revision: number };
   readonly sealed_at?: number | null;
   readonly held_by?: string | null;
+  readonly subject_ids?: string | null;
 }
 
 const NO_BASE: Base = {
@@ -36,6 +37,7 @@ export async function makeBox(tx: Tx, box: NewBox, now: number): Promise<BoxRow>
     forked_revision: forked?.revision ?? null,
     sealed_at,
     held_by: box.held_by ?? null,
+    subject_ids: box.subject_ids ?? null,
     ended_at: null,
     created_at: now,
     updated_at: now,
@@ -61,7 +63,7 @@ function baseFor(source: BoxRow, own: Segment): Base {
   return { base_box_id, base_revision, base_first, base_position, base_length };
 }
 
-/** Creates a box that starts with the entries of another at a revision, without copying them. */
+/** Creates a box that starts with the entries of another at a revision, without copying them, and is about the same. */
 export async function makeFork(
   tx: Tx,
   source: BoxRow,
@@ -71,5 +73,6 @@ export async function makeFork(
 ): Promise<BoxRow> {
   const own = await ownSegment(tx, source, revision);
   const forked = { box_id: source.box_id, revision };
-  return makeBox(tx, { ...box, length: own.through, forked, base: baseFor(source, own) }, now);
+  const { subject_ids } = source;
+  return makeBox(tx, { subject_ids, ...box, length: own.through, forked, base: baseFor(source, own) }, now);
 }

@@ -1,6 +1,6 @@
 /** A box: an ordered list of card references, append-only, with a revision. */
 import { z } from 'zod';
-import { anyId, instant, jsonObject } from '../../kernel/contract.js';
+import { anyId, instant, jsonObject, subjectsShown } from '../../kernel/contract.js';
 import { card } from '../cards/model.js';
 
 export const MAX_BOX_CARDS = 10_000;
@@ -20,6 +20,7 @@ export const boxState = z
     box_id: z.string(),
     project_id: z.string(),
     agent_id: z.string().nullable().describe('The owner; null for the tenant itself'),
+    subject_ids: subjectsShown,
     length: z.int().describe('Number of cards in the box'),
     revision: z.int().describe('Rises with every change'),
     sealed_at: instant.nullable(),

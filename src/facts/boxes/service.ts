@@ -1,7 +1,15 @@
 /** Use cases that change boxes: create, append, save, seal, fork, grant. */
-import type { Tx } from '../../driver/index.js';
+import { listToText, type Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { appendEvent, type Call, type Change, change, equalsAnswer, type Work } from '../../engine/index.js';
+import {
+  appendEvent,
+  type Call,
+  type Change,
+  change,
+  equalsAnswer,
+  subjectsOf,
+  type Work,
+} from '../../engine/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -98,6 +106,7 @@ export async function create(call: Call, input: In<'boxes.create'>): Promise<Box
   const card_ids = [...new Set(input.card_ids)];
   const sent_hash = sentHash(input.box_id, input);
   const metadata = metadataText(call, input.metadata);
+  const subject_ids = listToText(subjectsOf(input.subject_ids));
   return changeBox(call, {
     input,
     bytes: metadata.length,
@@ -112,7 +121,11 @@ export async function create(call: Call, input: In<'boxes.create'>): Promise<Box
       const known = card_ids.length === 0 ? undefined : await knownCards(tx, card_ids, now);
       requireAll(card_ids, (id) => known!.has(id));
       await refuseUnseen(call, tx, card_ids);
-      const row = await makeBox(tx, { box_id, agent_id, metadata, sent_hash, length: card_ids.length }, now);
+      const row = await makeBox(
+        tx,
+        { box_id, agent_id, subject_ids, metadata, sent_hash, length: card_ids.length },
+        now,
+      );
       await insertEntries(tx, box_id, { position: 1, behind: 0, revision: 1 }, card_ids);
       appendEvent(work, 'cairn.box.created', { type: 'box', id: box_id }, { length: card_ids.length });
       return { row, card_ids };

@@ -42,6 +42,7 @@ export interface BoxState extends Link {
   readonly sealed_at: number | null;
   /** Its holder, such as a scope: only the holder changes it, and it ends with the holder. */
   readonly held_by: string | null;
+  readonly subject_ids: string | null;
 }
 
 export interface BoxRow extends BoxState {
@@ -59,7 +60,7 @@ export interface BoxRow extends BoxState {
 }
 
 const boxesTable = tenantTable('boxes', {
-  text: ['box_id', 'agent_id', 'base_box_id', 'forked_box_id', 'sent_hash', 'held_by'],
+  text: ['box_id', 'agent_id', 'subject_ids', 'base_box_id', 'forked_box_id', 'sent_hash', 'held_by'],
   bigint: [
     'revision',
     'length',
@@ -91,7 +92,7 @@ export const lockBox = (tx: Tx, box_id: string): Promise<BoxRow | undefined> =>
 export const lockBoxState = (tx: Tx, box_id: string): Promise<BoxState | undefined> =>
   tx.get(
     sql`SELECT box_id, agent_id, revision, length, next_position, base_box_id, base_revision, base_first,
-          base_position, base_length, base_until, sealed_at, held_by FROM boxes
+          base_position, base_length, base_until, sealed_at, subject_ids, held_by FROM boxes
         WHERE tenant_id = ${TENANT} AND box_id = ${box_id} FOR UPDATE`,
   );
 

@@ -1,5 +1,5 @@
 /** Use cases that read boxes, at the newest revision or an earlier one. */
-import { longQuery, type Query } from '../../driver/index.js';
+import { longQuery, type Query, textToList } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, listPage, type Page, type PageInput } from '../../engine/index.js';
 import { isTurnBox } from '../../engine/sql.js';
@@ -22,6 +22,7 @@ export function describe(call: Call, row: BoxRow): BoxState {
     box_id: row.box_id,
     project_id: call.tenant,
     agent_id: row.agent_id,
+    subject_ids: textToList(row.subject_ids),
     length: row.length,
     revision: row.revision,
     sealed_at: row.sealed_at === null ? null : toIso(row.sealed_at),

@@ -1,5 +1,5 @@
 /** Use cases of cards. */
-import { listToText, longQuery, type Query, textToList } from '../../driver/index.js';
+import { listToText, longQuery, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
   agreedExpiry,
@@ -14,6 +14,7 @@ import {
   listPage,
   runEach,
   sizeOf,
+  subjectsOf,
   totalBytes,
   type Work,
   withItemIndex,
@@ -92,15 +93,14 @@ function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard
   throw alreadyExists('card', card_id);
 }
 
-async function inheritSubjects({ call, tx, now }: Work, input: CardInput): Promise<string[]> {
+async function inheritSubjects({ call, tx, now }: Work, input: CardInput): Promise<readonly string[]> {
   const sources = [...new Set(input.derived_from)];
-  if (sources.length === 0) return [...new Set(input.subject_ids)];
+  if (sources.length === 0) return subjectsOf(input.subject_ids);
   const rows = await findCards(tx, sources);
   const unreadable = await unreadableSources(call, tx, sources);
   const missing = sources.filter((id) => !rows.has(id) || !isVisible(rows.get(id)!, now) || unreadable.has(id));
   if (missing.length > 0) throw unknownCards('derived_from', missing);
-  const inherited = [...rows.values()].flatMap(({ subject_ids }) => textToList(subject_ids));
-  return [...new Set([...(input.subject_ids ?? []), ...inherited])];
+  return subjectsOf(input.subject_ids, ...[...rows.values()].map(({ subject_ids }) => subject_ids));
 }
 
 export const unknownCards = (where: string, missing: readonly string[]): CairnError =>

@@ -56,8 +56,8 @@ export interface CardRow extends CardColumns {
 }
 
 const cardsTable = tenantTable('cards', {
-  text: ['card_id', 'tool_call_id', 'author_id', 'content_hash', 'sent_hash', 'held_by'],
-  json: ['content', 'tool_calls', 'metadata', 'subject_ids', 'derived_from'],
+  text: ['card_id', 'tool_call_id', 'author_id', 'subject_ids', 'content_hash', 'sent_hash', 'held_by'],
+  json: ['content', 'tool_calls', 'metadata', 'derived_from'],
   bigint: ['ttl_seconds', 'expires_at', 'created_at'],
 });
 
@@ -76,8 +76,15 @@ export async function insertCards(tx: Tx, cards: readonly NewCard[]): Promise<vo
   await insertRows(tx, cardsTable, rows);
   const subjects = cards.flatMap(({ card_id, subject_ids }) => subject_ids.map((id) => [tenant_id, id, card_id]));
   await tx.insert(subjectsTable, subjects);
-  const docs = cards.flatMap(({ doc, card_id, author_id, created_at, expires_at, held_by }) =>
-    newDoc(doc, { content_id: card_id, agent_id: author_id, created_at, expires_at, held_by }),
+  const docs = cards.flatMap(({ doc, card_id, author_id, subject_ids, created_at, expires_at, held_by }) =>
+    newDoc(doc, {
+      content_id: card_id,
+      agent_id: author_id,
+      subject_ids: listToText(subject_ids),
+      created_at,
+      expires_at,
+      held_by,
+    }),
   );
   addDocs(tx, docs);
 }

@@ -1,5 +1,5 @@
 /** Use cases of packets. A packet is never changed: it is written, read, and expires. */
-import { longQuery, type Query, textToList } from '../../driver/index.js';
+import { listToText, longQuery, type Query, textToList } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
   type Call,
@@ -148,8 +148,9 @@ async function writePacket(work: Work, prepared: PreparedPacket): Promise<WriteR
     index: [...indexEntries({ ...packet, subject_ids }), ...parent_ids.map((id) => ['parent', id] as const)],
   };
   tx.journal(row);
-  const content = { content_id: packet_id, agent_id: row.agent, created_at: timestamp, expires_at, held_by: null };
-  addDocs(tx, [{ ...packetDoc(row, packet), ...content } satisfies NewDoc]);
+  const content = { content_id: packet_id, agent_id: row.agent, subject_ids: listToText(subject_ids) };
+  const times = { created_at: timestamp, expires_at, held_by: null };
+  addDocs(tx, [{ ...packetDoc(row, packet), ...content, ...times } satisfies NewDoc]);
   const written_tables = row.index.length > 0 ? ['packet_store', 'packet_index'] : ['packet_store'];
   return { packet_id, status: 'ok', written_tables, error_message: null };
 }

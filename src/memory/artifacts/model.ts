@@ -1,6 +1,6 @@
 /** An artifact: a versioned result of a conversation, which outlives it. */
 import { z } from 'zod';
-import { anyId, text, uuid } from '../../kernel/contract.js';
+import { anyId, subjectIds, text, uuid } from '../../kernel/contract.js';
 import {
   answerFields,
   changeableFields,
@@ -30,6 +30,7 @@ export const artifactInput = z.strictObject({
   name,
   content,
   agent_id: anyId.nullish(),
+  subject_ids: subjectIds.optional(),
   source_turn: sourceTurn.describe('Sequence of the source turn in the scope'),
   extraction_method: extractionMethod.optional().describe('Default: Explicit'),
   provenance: z

@@ -2,6 +2,7 @@
 import type { In, LifetimeClass, Out, Ttl } from '../../engine/contract.js';
 import { type Call, lifetimeClassOf, type Work } from '../../engine/index.js';
 import { scopeHolder, sessionHolder, trajectoryHolder } from '../../engine/sql.js';
+import { findCard } from '../../facts/sql.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import { unknownEntity } from '../entities/errors.js';
 import type { EntityRef } from '../entities/store.js';
@@ -70,7 +71,7 @@ export const artifactNoun: Noun<Artifact> & { readonly id: 'artifact_id' } = {
 async function lockContainers(
   { call, tx }: Work,
   input: ArtifactInput,
-): Promise<{ trajectory_id: string; scope: ScopeRow | undefined }> {
+): Promise<{ trajectory: TrajectoryRow; scope: ScopeRow | undefined }> {
   const { scope_id } = input;
   const named = scope_id == null ? undefined : await findScope(tx, scope_id);
   if (scope_id != null && (!named || named.deleted_at !== null)) throw unknownEntity('scope_id', 'scope', [scope_id]);
@@ -87,22 +88,27 @@ async function lockContainers(
     );
   }
   refuseFinished(trajectory);
-  return { trajectory_id, scope: named && (await lockScope(tx, named.scope_id)) };
+  return { trajectory, scope: named && (await lockScope(tx, named.scope_id)) };
 }
 
 async function placeOf(work: Work, input: ArtifactInput, memory_id: string): Promise<Placement> {
   const { call, tx, now } = work;
   const { source_turn: sequence } = input;
-  const { trajectory_id, scope } = await lockContainers(work, input);
+  const { trajectory, scope } = await lockContainers(work, input);
+  const { trajectory_id } = trajectory;
+  const subjects = [trajectory.subject_ids, scope?.subject_ids ?? null];
   const sources: EntityRef[] = [];
   // The sequence is stored in any case; an edge links the turn while its scope is open.
   if (sequence != null && scope?.closed_at === null) {
     const turn_id = await turnAt(tx, scope.box_id, sequence);
     if (turn_id === undefined) await awaitTurn(tx, scope.scope_id, { sequence, memory_id });
-    else sources.push({ entity_type: 'Turn', entity_id: turn_id });
+    else {
+      sources.push({ entity_type: 'Turn', entity_id: turn_id });
+      subjects.push((await findCard(tx, turn_id))?.subject_ids ?? null);
+    }
   }
   const derived = [...new Set(input.derived_from)];
-  await refuseUnknownMemories({ call, query: tx, now }, 'artifact', 'derived_from', derived);
+  subjects.push(...(await refuseUnknownMemories({ call, query: tx, now }, 'artifact', 'derived_from', derived)));
   sources.push(...derived.map((entity_id): EntityRef => ({ entity_type: 'Artifact', entity_id })));
   const bounds = {
     in_scope: scope?.closed_at === null,
@@ -110,7 +116,7 @@ async function placeOf(work: Work, input: ArtifactInput, memory_id: string): Pro
     in_session: true,
     holder: (lifetime: LifetimeClass) => holderOf(trajectory_id, scope, lifetime),
   };
-  return { trajectory_id, scope_id: scope?.scope_id ?? null, thread_id: trajectory_id, bounds, sources };
+  return { trajectory_id, scope_id: scope?.scope_id ?? null, thread_id: trajectory_id, bounds, sources, subjects };
 }
 
 /** Copies the members of `provenance` into the input; members that are given twice must agree. */

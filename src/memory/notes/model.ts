@@ -1,6 +1,6 @@
 /** A note: versioned knowledge that applies across trajectories. */
 import { z } from 'zod';
-import { anyId, text, uuid } from '../../kernel/contract.js';
+import { anyId, subjectIds, text, uuid } from '../../kernel/contract.js';
 import {
   answerFields,
   changeableFields,
@@ -37,6 +37,7 @@ export const noteInput = z.strictObject({
   title: name,
   content,
   agent_id: anyId.nullish(),
+  subject_ids: subjectIds.optional(),
   source_trajectory_ids: z.array(uuid).max(100).optional().describe('Trajectories in which it was learned'),
   source_artifact_ids: z.array(uuid).max(100).optional().describe('Source artifacts'),
 });

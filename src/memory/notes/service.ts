@@ -102,7 +102,8 @@ async function placeOf({ call, tx, now }: Work, input: NoteInput, note_id: strin
   const hidden = await unreadableAmong(call, tx, 'Trajectory', trajectory_ids);
   const unknown = trajectory_ids.filter((id) => !trajectories.has(id) || hidden.includes(id));
   if (unknown.length > 0) throw unknownEntity('source_trajectory_ids', 'trajectory', unknown);
-  await refuseUnknownMemories({ call, query: tx, now }, 'artifact', 'source_artifact_ids', artifact_ids);
+  const memories = { call, query: tx, now };
+  const inherited = await refuseUnknownMemories(memories, 'artifact', 'source_artifact_ids', artifact_ids);
   const [first] = trajectory_ids;
   const source = trajectories.get(first ?? '');
   return {
@@ -110,6 +111,7 @@ async function placeOf({ call, tx, now }: Work, input: NoteInput, note_id: strin
     scope_id: null,
     thread_id: first ?? null,
     bounds: noteBounds(note_id, source),
+    subjects: [...inherited, ...[...trajectories.values()].map(({ subject_ids }) => subject_ids)],
     sources: [
       ...trajectory_ids.map((entity_id): EntityRef => ({ entity_type: 'Trajectory', entity_id })),
       ...artifact_ids.map((entity_id): EntityRef => ({ entity_type: 'Artifact', entity_id })),

@@ -9,6 +9,7 @@ import {
   pageInput,
   pageOutput,
   smallMetadata,
+  subjectIds,
   text,
   uuid,
 } from '../../kernel/contract.js';
@@ -54,6 +55,7 @@ export const scopes = {
       token_budget: tokenBudget.optional().describe('Default: 8,000'),
       threshold_percent: thresholdPercent.optional().describe('Default: 80'),
       agent_id: anyId.nullish(),
+      subject_ids: subjectIds.optional(),
       box_id: computed,
       tokens_used: computed,
       turns: computed,

@@ -1,7 +1,7 @@
 /** A scope: a context window with a token budget, the turns in it, and its checkpoint. */
 import { z } from 'zod';
 import { retain } from '../../identity/contract.js';
-import { bytes, instant, jsonObject } from '../../kernel/contract.js';
+import { bytes, instant, jsonObject, subjectsShown } from '../../kernel/contract.js';
 
 export const DEFAULT_TOKEN_BUDGET = 8000;
 export const DEFAULT_THRESHOLD_PERCENT = 80;
@@ -42,6 +42,7 @@ export const scope = z
     parent_scope_id: z.string().nullable(),
     box_id: z.string().describe('The box of its turns'),
     agent_id: z.string().nullable(),
+    subject_ids: subjectsShown,
     name: z.string(),
     purpose: z.string().nullable(),
     token_budget: z.int(),

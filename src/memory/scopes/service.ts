@@ -1,5 +1,5 @@
 /** Use cases of scopes: open, read, update. Closing is in closing.ts, checkpoints in checkpoints.ts. */
-import { longQuery, type Query, type Tx } from '../../driver/index.js';
+import { listToText, longQuery, type Query, type Tx, textToList } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
   appendEvent,
@@ -9,6 +9,7 @@ import {
   event,
   listPage,
   type PageInput,
+  subjectsOf,
   timesOf,
   type Work,
 } from '../../engine/index.js';
@@ -48,6 +49,7 @@ function showScope(view: ScopeView): Scope {
     parent_scope_id: view.parent_scope_id,
     box_id: view.box_id,
     agent_id: view.agent_id,
+    subject_ids: textToList(view.subject_ids),
     name: view.name,
     purpose: view.purpose,
     token_budget: view.token_budget,
@@ -219,12 +221,17 @@ export async function create(call: Call, input: In<'scopes.create'>): Promise<Sc
         const existing = await findScope(tx, scope_id);
         if (existing) return sameScope(work, existing, input, sent_hash, agent_id);
       }
-      const { trajectory_id } = await openTrajectoryLocked(work, input.trajectory_id, agent_id);
+      const trajectory = await openTrajectoryLocked(work, input.trajectory_id, agent_id);
+      const { trajectory_id } = trajectory;
       const parent_scope_id = input.parent_scope_id ?? null;
-      if (parent_scope_id !== null) await openScopeOf(tx, 'parent_scope_id', parent_scope_id, trajectory_id);
+      const parent =
+        parent_scope_id === null ? undefined : await openScopeOf(tx, 'parent_scope_id', parent_scope_id, trajectory_id);
+      const subject_ids = listToText(
+        subjectsOf(input.subject_ids, trajectory.subject_ids, parent?.subject_ids ?? null),
+      );
       const box_id = newId();
       const held_by = scopeHolder(scope_id);
-      await makeBox(tx, { box_id, agent_id, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
+      await makeBox(tx, { box_id, agent_id, subject_ids, metadata: '{}', sent_hash: null, length: 0, held_by }, now);
       const scope = {
         scope_id,
         trajectory_id,
@@ -236,6 +243,7 @@ export async function create(call: Call, input: In<'scopes.create'>): Promise<Sc
         tokens_used: 0,
         threshold: input.threshold_percent ?? DEFAULT_THRESHOLD_PERCENT,
         enforce: Number(input.enforce ?? false),
+        subject_ids,
         retain: input.retain ?? null,
         metadata,
         restored_from: null,

@@ -32,6 +32,7 @@ export interface ScopeState {
   readonly threshold: number;
   readonly threshold_at: number | null;
   readonly enforce: number;
+  readonly subject_ids: string | null;
   readonly closed_at: number | null;
   readonly deleted_at: number | null;
 }
@@ -63,6 +64,7 @@ const scopesTable = tenantTable('scopes', {
     'name',
     'purpose',
     'restored_from',
+    'subject_ids',
     'retain',
     'sent_hash',
   ],

@@ -8,6 +8,7 @@ import {
   pageInput,
   pageOutput,
   smallMetadata,
+  subjectIds,
   text,
   uuid,
 } from '../../kernel/contract.js';
@@ -25,6 +26,7 @@ const createInput = z.strictObject({
   description: text(20_000).nullish(),
   parent_trajectory_id: uuid.nullish().describe('The parent task'),
   agent_id: anyId.nullish().describe('Owner; default: the agent of the key'),
+  subject_ids: subjectIds.optional(),
   metadata: smallMetadata.optional(),
   tenant_id: computed,
   status: initialValue('Active'),

@@ -1,6 +1,6 @@
 /** A trajectory: a task and its outcome. It contains scopes, turns and artifacts. */
 import { z } from 'zod';
-import { instant, jsonObject, text, uuid } from '../../kernel/contract.js';
+import { instant, jsonObject, subjectsShown, text, uuid } from '../../kernel/contract.js';
 
 export const trajectoryStatus = z.enum(['Active', 'Completed', 'Failed', 'Suspended']);
 export type TrajectoryStatus = z.output<typeof trajectoryStatus>;
@@ -35,6 +35,7 @@ export const trajectory = z
     status: trajectoryStatus,
     parent_trajectory_id: z.string().nullable(),
     agent_id: z.string().nullable(),
+    subject_ids: subjectsShown,
     outcome: outcome.nullable().describe('Recorded when it is Completed or Failed'),
     metadata: jsonObject,
     created_at: instant,

@@ -1,5 +1,5 @@
 /** Use cases of trajectories: create, read, list and update. Finishing and deleting are in ending.ts. */
-import { longQuery, type Query } from '../../driver/index.js';
+import { listToText, longQuery, type Query } from '../../driver/index.js';
 import { type In, type Out, reads } from '../../engine/contract.js';
 import {
   appendEvent,
@@ -8,6 +8,7 @@ import {
   equalsAnswer,
   listPage,
   type PageInput,
+  subjectsOf,
   timesOf,
   type Work,
 } from '../../engine/index.js';
@@ -115,8 +116,10 @@ export async function createIn(work: Work, prepared: PreparedTrajectory): Promis
     if (existing) return withReadableOutcome(call, tx, await sameTrajectory(work, existing, prepared));
   }
   const parent_trajectory_id = input.parent_trajectory_id ?? null;
+  let parent: TrajectoryRow | undefined;
   if (parent_trajectory_id !== null) {
-    refuseFinished(parent_trajectory_id, await lockTrajectory(tx, parent_trajectory_id));
+    parent = await lockTrajectory(tx, parent_trajectory_id);
+    refuseFinished(parent_trajectory_id, parent);
     await refuseFormerOwner(call, tx, parent_trajectory_id, agent_id);
   }
   const row: TrajectoryRow = {
@@ -125,6 +128,7 @@ export async function createIn(work: Work, prepared: PreparedTrajectory): Promis
     agent_id,
     name: input.name,
     description: input.description ?? null,
+    subject_ids: listToText(subjectsOf(input.subject_ids, parent?.subject_ids ?? null)),
     status: 'Active',
     metadata,
     outcome: null,

@@ -13,6 +13,7 @@ import {
   type TimeRange,
   type Tx,
   tenantTable,
+  textToList,
   timeConditions,
 } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
@@ -30,6 +31,7 @@ export interface TrajectoryRow {
   readonly agent_id: string | null;
   readonly name: string;
   readonly description: string | null;
+  readonly subject_ids: string | null;
   readonly status: TrajectoryStatus;
   readonly metadata: string | null;
   readonly outcome: string | null;
@@ -41,7 +43,16 @@ export interface TrajectoryRow {
 }
 
 const trajectoriesTable = tenantTable('trajectories', {
-  text: ['trajectory_id', 'parent_trajectory_id', 'agent_id', 'name', 'description', 'status', 'sent_hash'],
+  text: [
+    'trajectory_id',
+    'parent_trajectory_id',
+    'agent_id',
+    'name',
+    'description',
+    'subject_ids',
+    'status',
+    'sent_hash',
+  ],
   json: ['metadata'],
   bigint: ['created_at', 'updated_at'],
 });
@@ -56,6 +67,7 @@ export const toTrajectory = (tenant: string, row: TrajectoryRow): Trajectory => 
   status: row.status,
   parent_trajectory_id: row.parent_trajectory_id,
   agent_id: row.agent_id,
+  subject_ids: textToList(row.subject_ids),
   outcome: JSON.parse(row.outcome ?? 'null') as Outcome | null,
   metadata: JSON.parse(row.metadata ?? '{}') as JsonObject,
   created_at: toIso(row.created_at),

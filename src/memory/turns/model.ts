@@ -7,6 +7,8 @@ import {
   instant,
   jsonObject,
   smallMetadata,
+  subjectIds,
+  subjectsShown,
   text,
   toolCalls,
   toolResults,
@@ -28,6 +30,7 @@ export const turnInput = z.strictObject({
   tool_results: toolResults.nullish(),
   metadata: smallMetadata.optional(),
   agent_id: anyId.nullish().describe('Author; default: the agent of the key'),
+  subject_ids: subjectIds.optional(),
   created_at: computed,
   budget: computed,
 });
@@ -46,6 +49,7 @@ export const turn = z
     tool_results: toolResults.nullable(),
     metadata: jsonObject,
     agent_id: z.string().nullable(),
+    subject_ids: subjectsShown,
     created_at: instant,
   })
   .meta({ id: 'Turn' });

@@ -11,6 +11,7 @@ import {
   type ItemResult,
   replayItem,
   resultsOf,
+  subjectsOf,
   totalBytes,
   type Work,
 } from '../../engine/index.js';
@@ -54,7 +55,7 @@ import {
 /** A turn, validated, counted and hashed before the transaction. */
 interface PreparedTurn {
   readonly input: TurnInput;
-  readonly card: Omit<NewCard, 'card_id' | 'created_at' | 'doc'>;
+  readonly card: Omit<NewCard, 'card_id' | 'created_at' | 'doc' | 'subject_ids'>;
   readonly described: Described;
   /** As stored, for the answer. */
   readonly content: TurnContent;
@@ -98,7 +99,6 @@ async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
       tool_call_id: null,
       metadata,
       author_id: checkNamedAgent(call, input.agent_id, 'agent_id') ?? input.agent_id ?? null,
-      subject_ids: [],
       derived_from: [],
       content_hash: sha256(text),
       sent_hash: input.turn_id === undefined ? null : sha256(canonical(input as unknown as Json)),
@@ -171,13 +171,14 @@ function accept({ call, now }: Work, locked: LockedScope | undefined, turn: Prep
   const card_id = input.turn_id ?? newId();
   const doc = turnDoc({ turn_id: card_id, sequence, role: turn.content.stored.role, scope }, turn.described);
   // The spread comes last: members that are added behind one are slow to define.
-  const card: NewCard = { card_id, created_at: now, doc, ...turn.card };
+  const subject_ids = subjectsOf(input.subject_ids, scope.subject_ids);
+  const card: NewCard = { card_id, created_at: now, doc, subject_ids, ...turn.card };
   accepted.push({ card, sequence, token_count });
   locked!.tokens_used = tokens_used;
   const { token_budget } = scope;
   const threshold_reached = reachesThreshold(scope, tokens_used);
   return {
-    ...describeTurn(scope.scope_id, sequence, card, turn.content),
+    ...describeTurn(scope.scope_id, sequence, { ...card, subjects: subject_ids }, turn.content),
     budget: { token_budget, tokens_used, threshold_reached, over_budget },
   };
 }

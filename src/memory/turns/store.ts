@@ -1,5 +1,5 @@
 /** Turns: cards in the box of a scope. */
-import { type Query, sql, TENANT, type Tx } from '../../driver/index.js';
+import { type Query, sql, TENANT, type Tx, textToList } from '../../driver/index.js';
 import type { CardRow } from '../../facts/sql.js';
 import type { JsonObject } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
@@ -24,7 +24,7 @@ export interface OpenScope extends ScopeState {
 export const lockForTurn = (tx: Tx, scope_id: string): Promise<OpenScope | undefined> =>
   tx.get<OpenScope>(
     sql`SELECT s.scope_id, s.trajectory_id, s.box_id, s.token_budget, s.tokens_used, s.threshold, s.threshold_at,
-          s.enforce, s.awaited_turn, s.closed_at, s.deleted_at, b.revision, b.length, b.next_position, b.updated_at AS last_turn_at,
+          s.enforce, s.subject_ids, s.awaited_turn, s.closed_at, s.deleted_at, b.revision, b.length, b.next_position, b.updated_at AS last_turn_at,
           ${triggers.get('policies').watched} AS watched
         FROM scopes s JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
         WHERE s.tenant_id = ${TENANT} AND s.scope_id = ${scope_id} FOR UPDATE`,
@@ -79,16 +79,21 @@ export interface TurnContent {
 }
 
 export const toTurn = (scope_id: string, sequence: number, row: CardRow): Turn =>
-  describeTurn(scope_id, sequence, row, {
-    stored: JSON.parse(row.metadata!) as TurnMetadata,
-    content: JSON.parse(row.content!) as Turn['content'],
-    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as Turn['tool_calls']),
-  });
+  describeTurn(
+    scope_id,
+    sequence,
+    { ...row, subjects: textToList(row.subject_ids) },
+    {
+      stored: JSON.parse(row.metadata!) as TurnMetadata,
+      content: JSON.parse(row.content!) as Turn['content'],
+      tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as Turn['tool_calls']),
+    },
+  );
 
 export function describeTurn(
   scope_id: string,
   sequence: number,
-  row: Pick<CardRow, 'card_id' | 'author_id' | 'created_at'>,
+  row: Pick<CardRow, 'card_id' | 'author_id' | 'created_at'> & { readonly subjects: readonly string[] },
   { stored, content, tool_calls }: TurnContent,
 ): Turn {
   return {
@@ -103,6 +108,7 @@ export function describeTurn(
     tool_results: stored.tool_results ?? null,
     metadata: stored.metadata ?? {},
     agent_id: row.author_id,
+    subject_ids: [...row.subjects],
     created_at: toIso(row.created_at),
   };
 }

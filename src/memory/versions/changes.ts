@@ -70,6 +70,7 @@ export async function prepareNew<M extends Memory>(
     // Only an id that the client chose can be sent again.
     sent_hash: memory_id === undefined ? null : sha256(canonical({ ...sent, [noun.id]: null } as unknown as Json)),
     agent_id,
+    subject_ids: input.subject_ids,
     fields: { ...columns, abstraction_level, metadata, ttl },
     expires_at: input.expires_at,
     isAnswered: (answer) => equalsAnswer(noun.input, answer, sent),

@@ -1,7 +1,16 @@
 /** Members that the nouns of the memory hierarchy share: levels, provenance, filters, batches. */
 import { z } from 'zod';
 import { clearable, lifetimeClass, ttl } from '../../engine/contract.js';
-import { anyId, computed, instant, jsonObject, jsonValue, smallMetadata, text } from '../../kernel/contract.js';
+import {
+  anyId,
+  computed,
+  instant,
+  jsonObject,
+  jsonValue,
+  smallMetadata,
+  subjectsShown,
+  text,
+} from '../../kernel/contract.js';
 
 export const name = text(500, 1);
 export const content = jsonValue.describe('Text, or any JSON');
@@ -51,6 +60,7 @@ export const versionFields = {
   token_count: z.int(),
   abstraction_level: abstractionLevel,
   agent_id: z.string().nullable(),
+  subject_ids: subjectsShown,
   version: z.int(),
   ttl,
   lifetime: lifetimeClass,

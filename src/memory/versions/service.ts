@@ -1,6 +1,16 @@
 /** Creates, updates and deletes artifacts and notes in a transaction. */
+import { listToText, textToList } from '../../driver/index.js';
 import type { Ttl } from '../../engine/contract.js';
-import { type AssumedRevision, type Call, event, lifetimeOf, type NewPacket, type Work } from '../../engine/index.js';
+import {
+  type AssumedRevision,
+  type Call,
+  event,
+  lifetimeOf,
+  type NewPacket,
+  type Subjects,
+  subjectsOf,
+  type Work,
+} from '../../engine/index.js';
 import { PENDING } from '../../engine/sql.js';
 import { insertCards, keyedHash, takeDeleteTime } from '../../facts/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
@@ -59,6 +69,8 @@ export interface Placement {
   readonly thread_id: string | null;
   readonly bounds: LifetimeBounds;
   readonly sources: readonly EntityRef[];
+  /** Of its containers and sources. */
+  readonly subjects: readonly Subjects[];
   /** Edges besides those to the sources. */
   readonly edges?: readonly NewEdge[];
 }
@@ -107,7 +119,7 @@ async function writeVersion(
       tool_call_id: null,
       metadata: '{}',
       author_id: row.agent_id,
-      subject_ids: [],
+      subject_ids: textToList(row.subject_ids),
       derived_from: [],
       content_hash: row.content_hash,
       sent_hash: null,
@@ -149,6 +161,8 @@ export interface NewMemory {
   readonly memory_id: string | undefined;
   readonly sent_hash: string | null;
   readonly agent_id: string | null;
+  /** Besides those of its containers and sources. */
+  readonly subject_ids?: readonly string[] | undefined;
   /** Default of ttl: that of the tenant for the type. */
   readonly fields: NewFields;
   /** Of an answer that is posted back; default: computed from ttl. */
@@ -177,6 +191,7 @@ export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, 
     kind: noun.kind,
     card_id: newId(),
     agent_id,
+    subject_ids: listToText(subjectsOf(memory.subject_ids, ...place.subjects)),
     trajectory_id: place.trajectory_id,
     scope_id: place.scope_id,
     ...columnsOf({ ...memory.fields, ttl }),

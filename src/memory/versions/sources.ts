@@ -8,17 +8,18 @@ import { readableVersion } from '../trajectories/outputs.js';
 import type { TrajectoryRow } from '../trajectories/store.js';
 import { existingMemories, type MemoryKind, type VersionRow } from './store.js';
 
-/** Refuses ids that `member` of the input names if an artifact or note does not exist or the caller cannot read it. */
+/** Refuses ids that `member` of the input names if an artifact or note does not exist or the caller cannot read it. Returns the subjects of the others. */
 export async function refuseUnknownMemories(
   { call, query, now }: { readonly call: Call; readonly query: Query; readonly now: number },
   kind: MemoryKind,
   member: string,
   ids: readonly string[],
-): Promise<void> {
+): Promise<(string | null)[]> {
   const known = await existingMemories(query, ids, now, { kind });
   const beyond = await unreadableAmong(call, query, kind === 'artifact' ? 'Artifact' : 'Note', ids);
   const missing = ids.filter((id) => !known.has(id) || beyond.includes(id));
   if (missing.length > 0) throw unknownEntity(member, kind, missing);
+  return [...known.values()];
 }
 
 /** Locks those of these trajectories that are not deleted: no other transaction finishes or deletes them. */

@@ -27,6 +27,7 @@ export interface NewVersion {
   readonly name: string | null;
   readonly card_id: string;
   readonly agent_id: string | null;
+  readonly subject_ids: string | null;
   readonly trajectory_id: string | null;
   readonly scope_id: string | null;
   readonly abstraction_level: string;
@@ -64,6 +65,7 @@ const versionsTable = tenantTable('memory_versions', {
     'name',
     'card_id',
     'agent_id',
+    'subject_ids',
     'trajectory_id',
     'scope_id',
     'abstraction_level',
@@ -102,7 +104,7 @@ export const settleVersions = (tx: Tx, memory_id: string, from: number, recorded
   );
 
 export const VERSION_COLUMNS: Sql = sql`v.memory_id, v.version, v.kind, v.type, v.name, v.card_id, v.agent_id,
-  v.trajectory_id, v.scope_id, v.abstraction_level, v.token_count, v.provenance, v.metadata, v.ttl, v.lifetime,
+  v.subject_ids, v.trajectory_id, v.scope_id, v.abstraction_level, v.token_count, v.provenance, v.metadata, v.ttl, v.lifetime,
   v.expires_at, v.held_by, v.sent_hash, v.created_at, v.recorded_at, v.superseded_at, v.erased_at,
   ${VERSION_ENDED} AS ended_at, c.content, c.content_hash, COALESCE(a.access_count, 0) AS access_count, a.accessed_at`;
 
@@ -219,22 +221,21 @@ export async function deleteCardsOf(tx: Tx, memory_id: string, moment: number): 
   );
 }
 
-/** Ids of artifacts and notes that exist now, or existed at a moment and were not erased since. */
+/** Artifacts and notes that exist now, or existed at a moment and were not erased since: their subjects by id. */
 export async function existingMemories(
   query: Query,
   ids: readonly string[],
   now: number,
   options: { readonly kind?: MemoryKind; readonly as_of?: number | undefined } = {},
-): Promise<Set<string>> {
+): Promise<Map<string, string | null>> {
   const { kind, as_of } = options;
-  if (ids.length === 0) return new Set();
+  if (ids.length === 0) return new Map();
   const ofKind = kind === undefined ? sql`` : sql` AND v.kind = ${kind}`;
-  const found = await selectIds(
-    query,
-    sql`SELECT v.memory_id AS id FROM ${versionsAmong(ids, as_of)}
+  const found = await query.all<Pick<NewVersion, 'memory_id' | 'subject_ids'>>(
+    sql`SELECT v.memory_id, v.subject_ids FROM ${versionsAmong(ids, as_of)}
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${ids})${ofKind} AND ${currentAt(as_of)} AND ${liveAt(now)}`,
   );
-  return new Set(found);
+  return new Map(found.map(({ memory_id, subject_ids }) => [memory_id, subject_ids]));
 }
 
 type VersionKey = Pick<NewVersion, 'memory_id' | 'version' | 'card_id'>;

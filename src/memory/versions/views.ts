@@ -1,6 +1,6 @@
 /** Reads of artifacts and notes: one, now or at a moment; lists; histories. */
 import type { z } from 'zod';
-import { longQuery, type Query, sql, type Tx } from '../../driver/index.js';
+import { longQuery, type Query, sql, type Tx, textToList } from '../../driver/index.js';
 import type { In, LifetimeClass, Ttl } from '../../engine/contract.js';
 import {
   type Call,
@@ -112,6 +112,7 @@ export function sharedFields(call: Call, row: VersionRow, links: Links) {
     token_count: row.token_count,
     abstraction_level: row.abstraction_level as Memory['abstraction_level'],
     agent_id: row.agent_id,
+    subject_ids: textToList(row.subject_ids),
     version: row.version,
     ttl: JSON.parse(row.ttl) as Ttl,
     lifetime: row.lifetime,

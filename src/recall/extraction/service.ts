@@ -135,7 +135,8 @@ async function storeFact(
       const own = memoryRef({ kind: fact.kind, memory_id });
       const edges = contradicted.map((row) => edgeBetween('Contradicts', own, memoryRef(row), agent_id));
       const sources = turns.map(turnRef);
-      const where = { thread_id: trajectory_id, edges };
+      const subjects = [scope.subject_ids, ...turns.map(({ subject_ids }) => subject_ids)];
+      const where = { thread_id: trajectory_id, edges, subjects };
       return isNote
         ? {
             ...where,

@@ -37,6 +37,7 @@ type StoredCard = Pick<
   | 'tool_calls'
   | 'metadata'
   | 'author_id'
+  | 'subject_ids'
   | 'created_at'
   | 'expires_at'
   | 'held_by'
@@ -52,8 +53,8 @@ const isTurn = ({ held_by }: StoredCard, metadata: JsonObject): boolean =>
 
 const cards: Pager = async (query, { after, limit, now }) => {
   const rows = await query.all<StoredCard>(
-    sql`SELECT c.card_id, c.content, c.tool_calls, c.metadata, c.author_id, c.created_at, c.expires_at, c.held_by,
-          c.deleted_at
+    sql`SELECT c.card_id, c.content, c.tool_calls, c.metadata, c.author_id, c.subject_ids, c.created_at, c.expires_at,
+          c.held_by, c.deleted_at
         FROM cards c WHERE c.tenant_id = ${TENANT} AND c.card_id > ${after} ORDER BY c.card_id LIMIT ${limit}`,
   );
   const present = rows
@@ -80,8 +81,9 @@ const cards: Pager = async (query, { after, limit, now }) => {
       : HOLDS_VERSIONS.test(card.held_by ?? '')
         ? version && memoryDoc(version, learnedIn(version))
         : cardOf(card, metadata);
-    const { card_id, author_id, created_at, expires_at, held_by } = card;
-    const [made] = newDoc(doc, { content_id: card_id, agent_id: author_id, created_at, expires_at, held_by });
+    const { card_id, author_id, subject_ids, created_at, expires_at, held_by } = card;
+    const owned = { content_id: card_id, agent_id: author_id, subject_ids };
+    const [made] = newDoc(doc, { ...owned, created_at, expires_at, held_by });
     contents.push({ content_id: card_id, doc: made });
   }
   return { contents, next: rows.length < limit ? null : rows.at(-1)!.card_id };
@@ -149,13 +151,14 @@ interface StoredPacket {
   readonly timestamp: number;
   readonly thread_id: string | null;
   readonly agent: string | null;
+  readonly subject_ids: string | null;
   readonly expires_at: number | null;
   readonly envelope: string | null;
 }
 
 const packets: Pager = async (query, { after, limit }) => {
   const rows = await query.all<StoredPacket>(
-    sql`SELECT p.seq, p.packet_id, p.packet_type, p.timestamp, p.thread_id, p.agent, p.expires_at,
+    sql`SELECT p.seq, p.packet_id, p.packet_type, p.timestamp, p.thread_id, p.agent, p.subject_ids, p.expires_at,
           CASE WHEN SUBSTR(p.packet_type, 1, ${RESERVED_PREFIX.length}) = ${RESERVED_PREFIX} THEN NULL
             ELSE p.envelope END AS envelope
         FROM packet_store p WHERE p.tenant_id = ${TENANT} AND p.seq > ${Number(after)} ORDER BY p.seq LIMIT ${limit}`,
@@ -166,9 +169,9 @@ const packets: Pager = async (query, { after, limit }) => {
     if (row.envelope === null) continue;
     await maybeYield();
     const packet = JSON.parse(row.envelope) as PacketInput;
-    const { packet_id: content_id, agent: agent_id, timestamp: created_at, expires_at } = row;
+    const { packet_id: content_id, agent: agent_id, subject_ids, timestamp: created_at, expires_at } = row;
     const doc = packetDoc(row, packet);
-    const [made] = newDoc(doc, { content_id, agent_id, created_at, expires_at, held_by: null });
+    const [made] = newDoc(doc, { content_id, agent_id, subject_ids, created_at, expires_at, held_by: null });
     contents.push({ content_id, doc: made });
   }
   return { contents, next: rows.length < limit ? null : String(rows.at(-1)!.seq) };
@@ -184,7 +187,8 @@ interface StoredThought extends ThoughtExecution {
 const thoughts: Pager = async (query, { after, limit }) => {
   const [checkpoint_id, id] = parseThoughtContentId(after);
   const rows = await query.all<StoredThought>(
-    sql`SELECT t.checkpoint_id, t.id, t.removed, t.body, x.execution_id, x.agent_id, x.trajectory_id
+    sql`SELECT t.checkpoint_id, t.id, t.removed, t.body, x.execution_id, x.agent_id, x.subject_ids,
+          x.trajectory_id
         FROM thoughts t JOIN executions x ON x.tenant_id = t.tenant_id AND x.execution_id = t.execution_id
         WHERE t.tenant_id = ${TENANT} AND (t.checkpoint_id, t.id) > (${checkpoint_id}, ${id})
         ORDER BY t.checkpoint_id, t.id LIMIT ${limit}`,

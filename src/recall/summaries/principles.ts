@@ -40,7 +40,9 @@ function titleOf(text: string): string {
 export async function findPrinciple(call: Call, task: Task, attempt: Attempt): Promise<PreparedTask> {
   const { tenant, driver } = call;
   const { settings } = task;
-  const rows = await unusedSummaries(driver.at(tenant), settings.within, driver.now(), settings.max_sources);
+  const unused = await unusedSummaries(driver.at(tenant), settings.within, driver.now(), settings.max_sources);
+  // A principle from the summaries of several users could be shown to none of them.
+  const rows = unused.filter((row) => row.subject_ids === unused.at(-1)!.subject_ids);
   if (rows.length === 0) return nothingToWrite(NOTHING_NEW);
   const sources = rows.map((row) => ({
     id: row.memory_id,
@@ -82,6 +84,7 @@ export async function findPrinciple(call: Call, task: Task, attempt: Attempt): P
           scope_id: null,
           thread_id: trajectory_ids[0] ?? null,
           bounds: noteBounds(entity_id, locked.get(trajectory_ids[0] ?? '')),
+          subjects: rows.map((row) => row.subject_ids),
           sources: trajectory_ids.map((id): EntityRef => ({ entity_type: 'Trajectory', entity_id: id })),
           edges: settings.create_edges ? synthesizedEdges({ entity_type: 'Note', entity_id }, refs, agent_id) : [],
         }),

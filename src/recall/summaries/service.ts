@@ -1,5 +1,5 @@
 /** Summaries (Summary artifacts, level L1) of the turns of a scope, or of artifacts. */
-import type { Call, Work } from '../../engine/index.js';
+import type { Call, Subjects, Work } from '../../engine/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import type { Turn } from '../../memory/contract.js';
 import {
@@ -76,6 +76,8 @@ interface Draft {
   readonly summary: Summary;
   readonly prepared: PreparedContent;
   readonly refs: readonly EntityRef[];
+  /** Of all texts that were read, cited or not. */
+  readonly subjects: readonly Subjects[];
 }
 
 /** Writes a Summary artifact; its trajectory and scope are locked. */
@@ -99,6 +101,7 @@ async function writeSummary(
       thread_id: trajectory_id,
       bounds: outlivesScope(trajectory),
       sources: [],
+      subjects: [trajectory.subject_ids, ...draft.subjects],
       edges: task.settings.create_edges ? synthesizedEdges({ entity_type: 'Artifact', entity_id }, refs, agent_id) : [],
     }),
   });
@@ -137,6 +140,7 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
     summary,
     prepared,
     refs: turns.map(({ turn_id }): EntityRef => ({ entity_type: 'Turn', entity_id: turn_id })),
+    subjects: [scope.subject_ids, ...turns.map(({ subject_ids }) => subject_ids)],
   };
   const manual = task.trigger_type === 'Manual';
   let trajectory: TrajectoryRow | undefined;
@@ -190,6 +194,7 @@ export async function summarizeArtifacts(call: Call, task: Task, attempt: Attemp
     summary,
     prepared,
     refs: ids.map((entity_id): EntityRef => ({ entity_type: 'Artifact', entity_id })),
+    subjects: rows.map(({ subject_ids }) => subject_ids),
   };
   let trajectory: TrajectoryRow | undefined;
   let scope: ScopeRow | undefined;

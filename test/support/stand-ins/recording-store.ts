@@ -116,6 +116,7 @@ const newExecution = (execution_id: string, agent_id: string): Execution => ({
   trajectory_id: null,
   thread_id: null,
   namespace: '',
+  subject_ids: [],
   metadata: {},
   checkpoints: 0,
   latest_checkpoint_id: null,
