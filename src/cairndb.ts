@@ -1,6 +1,7 @@
 /** The package `cairndb`: the exports of `import … from 'cairndb'`. */
 export {
   type Cairn,
+  type CairnView,
   type ExportedFile,
   type ExportOptions,
   exportCheckpoint,

@@ -3,3 +3,4 @@ export { CALL_HEADERS } from './call-headers.js';
 export { allOperations, groups, type NamedOperation, type Operations } from './operations.js';
 export { type Shorthands, shorthands, shorthandsOn } from './shorthands.js';
 export { CLOSE_CODE_BASE, KEY_PROTOCOL, STREAM_PROTOCOL } from './stream-protocol.js';
+export { type CairnView, viewsOn } from './views.js';

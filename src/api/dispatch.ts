@@ -6,8 +6,9 @@ import { useCases as dsl } from '../dsl/index.js';
 import { type Access, type Caller, type KeyRole, type Operation, readInput } from '../engine/contract.js';
 import type { Call, Runtime } from '../engine/index.js';
 import { useCases as facts } from '../facts/index.js';
-import { asPermitted, useCases as identity } from '../identity/index.js';
-import { CairnError, toImmutable } from '../kernel/index.js';
+import { asPermitted, useCases as identity, refuseForUsers } from '../identity/index.js';
+import { actingUser } from '../kernel/contract.js';
+import { CairnError, invalid, toImmutable } from '../kernel/index.js';
 import { useCases as maintenance } from '../maintenance/index.js';
 import { useCases as memory } from '../memory/index.js';
 import { useCases as recall } from '../recall/index.js';
@@ -42,7 +43,8 @@ const useCases: UseCases = {
 
 const rank: Record<KeyRole | Access, number> = { read: 1, write: 2, admin: 3 };
 
-export function apiFor(runtime: Runtime, caller: Caller): Api {
+/** `ready` resolves before each call. */
+export function apiFor(runtime: Runtime, caller: Caller, ready?: () => Promise<void>): Api {
   const api: Record<string, Record<string, unknown>> = {};
   for (const operation of allOperations) {
     const useCase = (useCases as unknown as ApiByName)[operation.group]?.[
@@ -54,15 +56,16 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
     const writes = operation.access !== 'read';
     const begin = (input: unknown, options: CallOptions | undefined): CheckedCall => {
       checkRole(operation, caller);
-      const parsed = readInput(operation, input ?? {});
-      const call = options === undefined ? plain : { ...plain, options };
+      const { parsed, user_id } = withoutUser(operation, readInput(operation, input ?? {}), options, caller);
+      const acting = user_id === caller.user_id ? plain : { ...plain, caller: { ...caller, user_id } };
+      const call = options === undefined ? acting : { ...acting, options };
       const guarded = hasGuards(call.options);
       // Checks that wait give the caller time to change its input, so it is copied.
-      const waits = !options?.owned && (guarded || caller.agent_id !== null);
+      const waits = !options?.owned && (guarded || ready !== undefined || isRestricted(call));
       return { call, guarded, parsed: waits ? (toImmutable(parsed) as Record<string, unknown>) : parsed };
     };
     const run = ({ call, parsed }: CheckedCall) =>
-      call.caller.agent_id === null ? useCase(call, parsed) : asAgent(operation, useCase, call, parsed);
+      isRestricted(call) ? asPermittedOnly(operation, useCase, call, parsed) : useCase(call, parsed);
     const guard = async (checked: CheckedCall): Promise<CheckedCall> => ({
       ...checked,
       call: await asTurnAgent(checked.call, checked.parsed, writes),
@@ -71,17 +74,40 @@ export function apiFor(runtime: Runtime, caller: Caller): Api {
       ? // A stream reports errors to its reader, not to the call that opens it.
         async function* (input: unknown, options?: CallOptions) {
           const checked = begin(input, options);
+          if (ready) await ready();
           yield* run(checked.guarded ? await guard(checked) : checked) as unknown as AsyncIterable<unknown>;
         }
       : (input: unknown, options?: CallOptions) =>
           runtime.calls.run(async () => {
             const checked = begin(input, options);
+            if (ready) await ready();
             const answer = (await run(checked.guarded ? await guard(checked) : checked)) as unknown;
             if (writes) runtime.written.add(caller.tenant_id);
             return answer;
           });
   }
   return api as unknown as Api;
+}
+
+/** Takes the user out of an input that names one: use cases find it in the caller. */
+function withoutUser(
+  operation: NamedOperation,
+  input: Record<string, unknown>,
+  options: CallOptions | undefined,
+  caller: Caller,
+): { readonly parsed: Record<string, unknown>; readonly user_id: string | undefined } {
+  // Of some inputs another member has this name.
+  const named = operation.input.shape.user === actingUser ? input.user : undefined;
+  if (named === undefined && options?.user === undefined) return { parsed: input, user_id: caller.user_id };
+  const { error } = actingUser.safeParse(options?.user);
+  if (error) throw invalid(`\`user\` ${error.issues[0]!.message}`);
+  const all = [...new Set([caller.user_id, named, options?.user].filter((one) => one !== undefined))] as string[];
+  if (all.length > 1) {
+    const message = `this call is made for user ${all[0]} and names user ${all[1]}: give one of them`;
+    throw new CairnError('FORBIDDEN', message, { rule: 'user', user_id: all[0] });
+  }
+  const { user: _, ...rest } = input;
+  return { parsed: named === undefined ? input : rest, user_id: all[0] };
 }
 
 interface CheckedCall {
@@ -91,13 +117,16 @@ interface CheckedCall {
   readonly guarded: boolean;
 }
 
-/** Runs a use case with the memory rights of an agent, and records its presence. */
-function asAgent(
+const isRestricted = ({ caller: { agent_id, user_id } }: Call): boolean => agent_id !== null || user_id !== undefined;
+
+/** Runs a use case with the rights of its agent and user, and records the presence of the agent. */
+function asPermittedOnly(
   operation: NamedOperation,
   useCase: UseCase<Operation>,
   call: Call,
   input: object,
 ): ReturnType<UseCase<Operation>> {
+  refuseForUsers(call, operation);
   const permitted = () => asPermitted(call, operation.touches, input, recordsPresence(operation));
   if (!operation.stream) return permitted().then((own) => useCase(own, input as never));
   return (async function* () {

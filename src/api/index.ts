@@ -23,3 +23,4 @@ export { type Cairn, type LocalCairn, type OpenOptions, openCairn } from './open
 export { openapiSteps } from './openapi.js';
 export { parts, schema } from './schema.js';
 export { openDriver, Store, type StoreOptions } from './store.js';
+export type { CairnView } from './views.js';

@@ -1,8 +1,7 @@
 /** Opens a store in this process: the library, with no server. */
 import { invalid, isObject } from '../kernel/index.js';
-import type { Api } from './api.js';
-import { type Shorthands, shorthandsOn } from './shorthands.js';
 import { DEFAULT_TENANT, Store, type StoreOptions } from './store.js';
+import { type CairnView, viewsOn } from './views.js';
 
 export interface OpenOptions extends StoreOptions {
   /** Tenant; default: `default`. */
@@ -11,13 +10,15 @@ export interface OpenOptions extends StoreOptions {
   readonly agent?: string;
 }
 
-/** An Api with the shorthands `remember` and `recall`. */
-export interface Cairn extends Api, Shorthands {
+/** An open Api. */
+export interface Cairn extends CairnView {
   /** Waits for running calls, then closes the database. */
   close(): Promise<void>;
 }
 
 export interface LocalCairn extends Cairn {
+  /** The same store for another tenant, which is created if it does not exist. Opens nothing: it needs no closing. */
+  tenant(name: string): CairnView;
   /** Waits until every searchable document has its vector; resolves to the number without one. 0 without an embedder. */
   embedded(timeout_ms?: number): Promise<number>;
 }
@@ -65,5 +66,6 @@ export async function openCairn(options: OpenOptions): Promise<LocalCairn> {
   }
   const api = store.api({ tenant_id: tenant, agent_id: agent, role: 'admin', key_id: null });
   const embedded = (timeout_ms?: number) => store.embedded(timeout_ms);
-  return { ...api, ...shorthandsOn(api), embedded, close: () => store.close() };
+  const views = (name: string) => viewsOn(store.tenantApi(name, agent));
+  return { ...viewsOn(api), tenant: views, embedded, close: () => store.close() };
 }

@@ -56,6 +56,8 @@ const header = (name: string, description: string, maxLength: number): JsonObjec
   schema: { type: 'string', maxLength },
 });
 
+const userHeader = header('X-User', 'The user that the request is made for, percent-encoded', 2400);
+
 const changeHeaders: readonly JsonObject[] = [
   header('Idempotency-Key', 'Makes the request safe to repeat for 24 hours', 200),
   header(
@@ -92,6 +94,7 @@ function parametersOf(operation: NamedOperation, { named, answered }: Schemas): 
       schema: rest,
     });
   }
+  parameters.push(userHeader);
   if (operation.event !== null) parameters.push(...changeHeaders);
   return parameters;
 }

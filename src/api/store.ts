@@ -207,7 +207,7 @@ export class Store implements Host {
   }
 
   api(caller: Caller): Api {
-    const name = JSON.stringify([caller.tenant_id, caller.agent_id, caller.role, caller.key_id]);
+    const name = JSON.stringify([caller.tenant_id, caller.agent_id, caller.role, caller.key_id, caller.user_id]);
     let api = this.#apis.get(name);
     if (!api) {
       if (this.#apis.size >= API_LIMIT) this.#apis.clear();
@@ -216,11 +216,28 @@ export class Store implements Host {
     return api;
   }
 
+  /** The Api of a tenant that its first call creates, with the agent that it acts as. */
+  tenantApi(tenant_id: string, agent_id: string | null): Api {
+    checkName(tenantId, tenant_id, 'tenant');
+    let made: Promise<void> | undefined;
+    const make = async () => {
+      await this.ensureTenant(tenant_id);
+      if (agent_id !== null) await this.ensureAgent(tenant_id, agent_id);
+    };
+    const ready = () => {
+      made ??= make();
+      // A failure is not kept: the next call tries again.
+      made.catch(() => (made = undefined));
+      return made;
+    };
+    return apiFor(this.runtime, { tenant_id, agent_id, role: 'admin', key_id: null }, ready);
+  }
+
   async authenticate(key: string): Promise<Caller | undefined> {
     const found = await findKeyByHash(this.runtime.driver.at(''), keyHash(key));
     if (!found || found.revoked_at !== null) return undefined;
-    const { tenant_id, agent_id, role, key_id } = found;
-    return { tenant_id, agent_id, role, key_id };
+    const { tenant_id, agent_id, user_id, role, key_id } = found;
+    return { tenant_id, agent_id, role, key_id, ...(user_id === null ? {} : { user_id }) };
   }
 
   /** Called by every request. Calls in one turn of the event loop share a read that begins after them. */

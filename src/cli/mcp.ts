@@ -9,11 +9,13 @@ import { openApi, type Settings, withStore } from './settings.js';
 interface McpFlags extends Settings {
   readonly agent?: string;
   readonly trajectory?: string;
+  readonly user?: string;
 }
 
 export function addMcp(command: Command): void {
   withStore(command.description('serve remember, recall and assemble as MCP tools, on stdin and stdout'))
     .addOption(new Option('--agent <agent_id>', 'agent to act as (default: none)').env('CAIRN_AGENT'))
+    .addOption(new Option('--user <user_id>', 'user to act for (default: none)').env('CAIRN_USER'))
     .addOption(
       new Option(
         '--trajectory <trajectory_id>',
@@ -32,7 +34,7 @@ Several editors can use one file at once. docs/mcp.md shows the settings of comm
 }
 
 async function runMcp(flags: McpFlags): Promise<void> {
-  const { agent, trajectory, url } = flags;
+  const { agent, trajectory, url, user } = flags;
   if (agent !== undefined && url !== undefined)
     throw invalid(
       '--agent works with a database only; with --url the key names the agent: create one with `cairn keys create --agent`',
@@ -44,7 +46,7 @@ async function runMcp(flags: McpFlags): Promise<void> {
   const cairn = await openApi(flags, agent === undefined ? {} : { agent });
   try {
     const serving = await serveMcp({
-      api: cairn,
+      api: user === undefined ? cairn : cairn.for({ user }),
       version,
       defaults: trajectory === undefined ? {} : { trajectory_id: trajectory },
       input: process.stdin,

@@ -1,6 +1,6 @@
 /** cairndb/client: the Api over HTTP, derived from the table. */
 import { z } from 'zod';
-import { allOperations, CALL_HEADERS, type NamedOperation, type Shorthands, shorthandsOn } from '../api/contract.js';
+import { allOperations, CALL_HEADERS, type CairnView, type NamedOperation, viewsOn } from '../api/contract.js';
 import type { Api, CallOptions } from '../api/index.js';
 import { inputLocation, namesProject, pathParameters } from '../engine/contract.js';
 import { jsonFault } from '../kernel/contract.js';
@@ -10,6 +10,7 @@ import { sendingChanges } from './sent-states.js';
 import { Streams, type Transport } from './streams.js';
 import type { StreamSocketConstructor } from './websocket.js';
 
+export type { CairnView } from '../api/contract.js';
 export { CairnError, type ErrorCode } from '../kernel/index.js';
 export type * from '../types.js';
 export type { StreamSocket, StreamSocketConstructor } from './websocket.js';
@@ -29,7 +30,7 @@ export interface ConnectOptions {
   readonly WebSocket?: StreamSocketConstructor | undefined;
 }
 
-export interface CairnClient extends Api, Shorthands {
+export interface CairnClient extends CairnView {
   /** Ends open streams and waits for running calls. */
   close(): Promise<void>;
 }
@@ -44,7 +45,7 @@ export function connectCairn(options: ConnectOptions): CairnClient {
   }
   const named = api as unknown as Api;
   Object.assign(named.checkpoints, { create: sendingChanges(named.checkpoints.create) });
-  return { ...named, ...shorthandsOn(named), close: () => connection.close() };
+  return { ...viewsOn(named), close: () => connection.close() };
 }
 
 /** Levels that a body may have above a value in it. */
@@ -103,8 +104,9 @@ class Connection {
     const headers: Record<string, string> = { ...more };
     if (this.#options.key !== undefined) headers.authorization = `Bearer ${this.#options.key}`;
     for (const [member, name] of CALL_HEADERS) {
-      const value = options[member];
-      if (value === undefined) continue;
+      const given = options[member];
+      if (given === undefined) continue;
+      const value = member === 'user' ? encodeURIComponent(given.toWellFormed()) : given;
       if (!/^[\x21-\x7e]+$/.test(value))
         throw invalid(`${operation.name}: ${member} must consist of visible ASCII characters`);
       headers[name] = value;

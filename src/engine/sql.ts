@@ -1,5 +1,6 @@
 /** Rows and SQL conditions of engine, also for the search thread: no schemas. */
 export * from './access/reach.js';
+export { subjectsWithin, type UserReach } from './access/subjects.js';
 export { findLease } from './leases/store.js';
 export * from './lifetimes/endings.js';
 export { Registry, SlotRegistry } from './registry.js';

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { CALL_HEADERS } from '../api/contract.js';
 import type { CallOptions, Host } from '../api/index.js';
 import type { Caller } from '../engine/contract.js';
-import { CairnError } from '../kernel/index.js';
+import { CairnError, invalid } from '../kernel/index.js';
 import type { WrongKeys } from './wrong-keys.js';
 
 /** Whether a host name or address is this machine. */
@@ -92,12 +92,21 @@ function isLocalOrigin(origin: string): boolean {
   }
 }
 
+function decoded(name: string, value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw invalid(`the header ${name} must be percent-encoded UTF-8, not "${value}"`);
+  }
+}
+
 /** The call options in the headers of a request. A header sent twice arrives as one text and is refused as malformed. */
 export function optionsOf({ headers }: FastifyRequest): CallOptions | undefined {
   let options: CallOptions | undefined;
   for (const [member, name] of CALL_HEADERS) {
     const value = headers[name];
-    if (value !== undefined) options = { ...options, [member]: String(value) };
+    if (value === undefined) continue;
+    options = { ...options, [member]: member === 'user' ? decoded(name, String(value)) : String(value) };
   }
   return options;
 }

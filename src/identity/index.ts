@@ -2,6 +2,7 @@
 import './register.js';
 
 export * from './access/permissions.js';
+export { refuseForUsers } from './access/users.js';
 export { checkMayDelegate } from './agents/may-delegate.js';
 export { agentReferences, agentWork } from './agents/references.js';
 export { ensureAgentRecord, registerIn } from './agents/registration.js';

@@ -11,6 +11,7 @@ export const identitySchema: SchemaPart = {
       key_id ${id} NOT NULL,
       key_hash ${id} NOT NULL UNIQUE,
       agent_id ${id},
+      user_id ${id},
       role TEXT NOT NULL,
       name TEXT,
       created_at ${int} NOT NULL,

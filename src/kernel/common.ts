@@ -55,6 +55,13 @@ export const pageOutput = {
   total: z.int().nullable().describe('Exact count, on the first page only; null with a cursor'),
 };
 
+/** The member of an input with the same meaning as the call option `user`. */
+export const actingUser = anyId
+  .optional()
+  .describe(
+    'The user that the call is made for: finds what is about this user or nobody, writes what is about this user',
+  );
+
 /** Whom an entity is about, as answers show it. */
 export const subjectsShown = z.array(z.string()).describe('Ids of the people or things that it is about');
 

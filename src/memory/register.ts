@@ -1,7 +1,7 @@
 /** What memory adds to the registries of lower modules. */
 import { type Sql, sql, TENANT } from '../driver/index.js';
 import { contentErasers } from '../engine/index.js';
-import { containerFinders, type Reach, reachedColumn, reachFinders, within } from '../engine/sql.js';
+import { containerFinders, type Reach, reachedColumn, reachFinders } from '../engine/sql.js';
 import { cardConditions } from '../facts/index.js';
 import { agentReferences } from '../identity/index.js';
 import {
@@ -10,6 +10,7 @@ import {
   scopesReadable,
   scopesWithin,
   trajectoriesReadable,
+  trajectoriesWithin,
   turnsWithin,
 } from './access/reach.js';
 import { cardNotSuperseded } from './entities/supersession.js';
@@ -46,7 +47,7 @@ reachFinders.fill(
 reachFinders.fill(
   'trajectory_id',
   (id, reach) =>
-    sql`SELECT ${reachedColumn(within(reach, sql`t.agent_id`, sql`t.trajectory_id`))} FROM trajectories t
+    sql`SELECT ${reachedColumn(trajectoriesWithin(reach))} FROM trajectories t
         WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ${id}`,
 );
 containerFinders.fill(

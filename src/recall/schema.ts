@@ -104,6 +104,7 @@ export const recallSchema: SchemaPart = {
       scope_id ${id},
       agent_turn_id ${id},
       agent_id ${id},
+      subject_ids TEXT,
       box_id ${id},
       format TEXT,
       token_budget ${int},

@@ -31,7 +31,7 @@ async function errorsIn(project: string): Promise<string[]> {
 /** The exported types of a declaration file. Types that contain the Api differ by its refinements, so they are left out. */
 const typesIn = (file: string) =>
   [...readFileSync(file, 'utf8').matchAll(/^export (?:type|interface) (\w+)(?= )[\s\S]*?^(?:\}.*|.*;)$/gm)]
-    .filter(([text]) => !/\b(?:Api|WorkerTurn)\b|\.Hydrated\b/.test(text))
+    .filter(([text]) => !/\b(?:Api|CairnView|WorkerTurn)\b|\.Hydrated\b/.test(text))
     .map(([, name]) => name!);
 
 /** Type-level comparison. `Whole` makes members required, so that a missing optional member is found. */

@@ -73,6 +73,7 @@ describe('an operation at several paths', () => {
     const { operationId: _, ...first } = paths['/cards/{card_id}/note']!.post!;
     expect(first.parameters.map(({ name }) => name)).toEqual([
       'card_id',
+      'X-User',
       'Idempotency-Key',
       'X-Agent-Turn',
       'X-Fencing-Token',

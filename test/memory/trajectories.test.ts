@@ -30,7 +30,12 @@ async function eventsOf(cairn: Api, thread_id: string) {
 onEveryTarget('trajectories', (test) => {
   it('TRAJ-1 a trajectory is Active and read back as it was written', async () => {
     const cairn = await test().freshTenant();
-    const sent = { name: 'Fix bug #123', description: 'long names', metadata: { a: [1, { b: null }] }, subject_ids: ['x'] };
+    const sent = {
+      name: 'Fix bug #123',
+      description: 'long names',
+      metadata: { a: [1, { b: null }] },
+      subject_ids: ['x'],
+    };
     const made = await cairn.trajectories.create(sent);
     expect(made).toMatchObject({
       ...sent,

@@ -35,6 +35,8 @@ export const socketOption = (): { WebSocket?: typeof WebSocket } => ('WebSocket'
 export interface Who {
   readonly tenant?: string;
   readonly agent?: string;
+  /** The user that its key is bound to. */
+  readonly user?: string;
   readonly role?: KeyRole;
 }
 
@@ -108,16 +110,22 @@ export async function openTarget(
   const url = server && `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}`;
   const clients: { close(): Promise<void> }[] = [];
 
-  const as = async ({ tenant = 'default', agent, role = 'admin' }: Who): Promise<Api> => {
+  const as = async ({ tenant = 'default', agent, user, role = 'admin' }: Who): Promise<Api> => {
     await store.ensureTenant(tenant);
     // With all rights unless the agent is there already, on every target: openCairn does the same.
     if (agent !== undefined) await store.ensureAgent(tenant, agent);
-    if (url === undefined) return store.api({ tenant_id: tenant, agent_id: agent ?? null, role, key_id: null });
+    const bound = user === undefined ? {} : { user_id: user };
+    if (url === undefined)
+      return store.api({ tenant_id: tenant, agent_id: agent ?? null, role, key_id: null, ...bound });
     const admin = store.api({ tenant_id: tenant, agent_id: null, role: 'admin', key_id: null });
     // To open all is to be said; what an agent was given otherwise stays.
     const row = agent === undefined ? undefined : await findAgent(store.driver.at(tenant), agent);
     const open = row?.memory_access === null ? { access: 'all' as const } : {};
-    const { key } = await admin.keys.create({ role, ...(agent === undefined ? {} : { agent_id: agent, ...open }) });
+    const { key } = await admin.keys.create({
+      role,
+      ...bound,
+      ...(agent === undefined ? {} : { agent_id: agent, ...open }),
+    });
     const transport = name === 'websocket' ? { transport: name, ...socketOption() } : { transport: 'sse' as const };
     const client = connectCairn({ url, key, ...transport });
     clients.push(client);

@@ -1,6 +1,17 @@
 /** Stores a checkpoint: its differences from its parent's state, in one transaction with its row and event. */
+
 import type { Query, Tx } from '../../driver/index.js';
-import { appendEvent, type Call, change, runCallSteps, storedReplay, type Work } from '../../engine/index.js';
+import { listToText } from '../../driver/index.js';
+import {
+  appendEvent,
+  type Call,
+  change,
+  runCallSteps,
+  storedReplay,
+  subjectsOf,
+  type Work,
+} from '../../engine/index.js';
+import { refuseForeignWrite } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError, cooperativeYield, invalid, runWithYields } from '../../kernel/index.js';
 import { refuseFormerOwner } from '../../memory/index.js';
@@ -261,8 +272,19 @@ async function lockExecutionFor(work: Work, draft: Draft): Promise<ExecutionRow>
   if (row && agent_id !== undefined && row.agent_id !== agent_id)
     throw invalid(`\`agent_id\` is ${agent_id}, but execution ${execution_id} belongs to another agent`);
   await refuseFormerOwner(call, tx, row?.trajectory_id ?? null);
-  if (row) return row;
-  const created = newExecution({ execution_id, agent_id: agentOf(call, agent_id), status: 'paused' }, now);
+  if (row) {
+    refuseForeignWrite(call, `execution ${execution_id}`, row.subject_ids);
+    return row;
+  }
+  const created = newExecution(
+    {
+      execution_id,
+      agent_id: agentOf(call, agent_id),
+      status: 'paused',
+      subject_ids: listToText(subjectsOf(call, [])),
+    },
+    now,
+  );
   await insertExecution(tx, created);
   return created;
 }

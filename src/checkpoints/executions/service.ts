@@ -12,7 +12,7 @@ import {
   timesOf,
   type Work,
 } from '../../engine/index.js';
-import { reachOf } from '../../identity/index.js';
+import { isForeign, reachOf } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, present, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -107,6 +107,7 @@ export const executionGone = (execution_id: string): CairnError =>
 
 /** The existing execution with this id, if it was created by the same input. */
 function sameExecution(
+  call: Call,
   row: ExecutionRow,
   input: In<'executions.create'>,
   sent_hash: string | null,
@@ -116,7 +117,7 @@ function sameExecution(
   if (row.deleted_at !== null) throw executionGone(execution_id);
   const shown = showExecution(row);
   const isSame = row.sent_hash === sent_hash || equalsAnswer(operations.create.input, shown, input);
-  if (isSame && row.agent_id === agent_id) return shown;
+  if (isSame && row.agent_id === agent_id && !isForeign(call, row)) return shown;
   throw new CairnError(
     'ENTITY_ALREADY_EXISTS',
     `execution ${execution_id} already exists with different content: use a new execution_id`,
@@ -133,7 +134,7 @@ export async function create(call: Call, input: In<'executions.create'>): Promis
       const execution_id = input.execution_id ?? newId();
       if (input.execution_id !== undefined) {
         const existing = await findExecution(tx, execution_id);
-        if (existing) return sameExecution(existing, input, sent_hash, agent_id);
+        if (existing) return sameExecution(call, existing, input, sent_hash, agent_id);
       }
       const trajectory_id = input.trajectory_id ?? null;
       const trajectory = trajectory_id === null ? undefined : await openTrajectoryLocked(work, trajectory_id, agent_id);
@@ -146,7 +147,7 @@ export async function create(call: Call, input: In<'executions.create'>): Promis
           trajectory_id,
           thread_id: input.thread_id ?? null,
           namespace: input.namespace ?? '',
-          subject_ids: listToText(subjectsOf(input.subject_ids, trajectory?.subject_ids ?? null)),
+          subject_ids: listToText(subjectsOf(call, input.subject_ids, trajectory?.subject_ids ?? null)),
           metadata: metadataText(input.metadata),
           sent_hash,
         },

@@ -101,7 +101,8 @@ export const resumeExecution = (tx: Tx, execution_id: string): Promise<void> =>
   );
 
 /** Condition on executions e. */
-export const executionsWithin = (reach: Reach): Sql => withinReach(reach, sql`e.agent_id`, sql`e.trajectory_id`);
+export const executionsWithin = (reach: Reach): Sql =>
+  withinReach(reach, { owner: sql`e.agent_id`, trajectory: sql`e.trajectory_id`, subjects: sql`e.subject_ids` });
 
 type ListInput = In<'executions.list'>;
 

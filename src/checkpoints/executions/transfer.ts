@@ -1,7 +1,9 @@
 /** Exports executions as bundles, and imports bundles and checkpoint files, each in one transaction. */
-import { longQuery, type Query, type Tx } from '../../driver/index.js';
+
+import { listToText, longQuery, type Query, type Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import { appendEvent, type Call, change, runCallSteps, storedReplay } from '../../engine/index.js';
+import { appendEvent, type Call, change, runCallSteps, storedReplay, subjectsOf } from '../../engine/index.js';
+import { refuseForeignWrite } from '../../identity/index.js';
 import { CairnError, cooperativeYield, groupBy, invalid, runWithYields } from '../../kernel/index.js';
 import { metadataText } from '../../memory/index.js';
 import { addCheckpoint, cycleError } from '../checkpoints/adding.js';
@@ -92,6 +94,7 @@ async function importBundle(call: Call, input: In<'executions.import'>): Promise
           status: execution.status,
           thread_id: execution.thread_id ?? null,
           namespace: execution.namespace ?? '',
+          subject_ids: listToText(subjectsOf(call, [])),
           metadata: metadataText(execution.metadata),
           carried: carriedByBundle(input.bundle as unknown as Bundle),
           revision: laidOut.rows.length,
@@ -124,6 +127,7 @@ async function sameExecution(call: Call, execution_id: string, given: Bundle): P
   if (!row) return undefined;
   if (row.deleted_at !== null) throw executionGone(execution_id);
   const exported = await exportBundle(call, { execution_id });
+  refuseForeignWrite(call, `execution ${execution_id}`, row.subject_ids);
   if (await runWithYields(sameBundleSteps(exported, given), cooperativeYield())) return showExecution(row);
   throw new CairnError(
     'ENTITY_ALREADY_EXISTS',

@@ -2,14 +2,18 @@
 import { type Query, type Sql, sql } from '../../driver/index.js';
 import { SlotRegistry } from '../registry.js';
 import type { Extent } from './rules.js';
+import { subjectsWithin, type UserReach } from './subjects.js';
 
 /** The reach in one type of memory; absent if the agent reaches all of it. */
 export interface Reach {
   readonly extent: Extent;
   /** For artifacts and notes: the extent of turns, if not all. Summaries of turns are reached no further than turns. */
   readonly turns?: Exclude<Extent, 'all'> | undefined;
-  readonly agent_id: string;
+  /** Null for a caller that is restricted to a user alone. */
+  readonly agent_id: string | null;
   readonly current_trajectory_id: string | null;
+  /** Of a caller that acts for a user. */
+  readonly user?: UserReach | undefined;
 }
 
 export const NOTHING = sql`1 = 0`;
@@ -22,7 +26,21 @@ export const ownership = new SlotRegistry<'trajectory', (worker: AgentPosition, 
   'trajectory',
 ]);
 
-export function within(reach: Reach, owner: Sql, trajectory: Sql): Sql {
+/** The columns that decide what an entity's reach is. */
+export interface ReachColumns {
+  readonly owner: Sql;
+  readonly trajectory: Sql;
+  readonly subjects: Sql;
+}
+
+export function within(reach: Reach, { owner, trajectory, subjects }: ReachColumns): Sql {
+  const { user } = reach;
+  if (user === undefined) return withinExtent(reach, owner, trajectory);
+  return sql`(${subjectsWithin(user, subjects)} AND ${withinExtent(reach, owner, trajectory)})`;
+}
+
+/** The condition of `within` on the agent alone. */
+export function withinExtent(reach: Reach, owner: Sql, trajectory: Sql): Sql {
   if (reach.extent === 'all') return EVERYTHING;
   if (reach.extent === 'none') return NOTHING;
   if (reach.extent === 'own') return sql`${owner} = ${reach.agent_id}`;
@@ -37,6 +55,7 @@ export interface ContainerReach extends AgentPosition {
   readonly executions: Reach;
   /** Whether a rule of any type reaches the agent's current trajectory. */
   readonly follows_trajectory: boolean;
+  readonly user?: UserReach | undefined;
 }
 
 export const reachedColumn = (condition: Sql): Sql => sql`CASE WHEN ${condition} THEN 1 ELSE 0 END AS reached`;

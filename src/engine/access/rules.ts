@@ -1,5 +1,7 @@
 /** The rules of memory_access: how much of a type of memory an agent may read or write. */
+
 import { type MemoryAccess, type MemoryScope, type MemoryType, memoryType } from './model.js';
+import type { UserReach } from './subjects.js';
 
 /** The width of a rule; each includes the ones before it. */
 export type Extent = 'none' | MemoryScope;
@@ -60,7 +62,7 @@ export function cardExtents(access: MemoryAccess | null, need: 'read' | 'write')
 /** A card belongs to its author; no trajectory gives others access to it. */
 export function reachesCard(
   { loose, held }: CardExtents,
-  agent_id: string,
+  agent_id: string | null,
   card: { readonly author_id: string | null; readonly held_by: string | null },
 ): boolean {
   const extent = card.held_by === null ? loose : held;
@@ -68,12 +70,15 @@ export function reachesCard(
 }
 
 export interface CardReach extends CardExtents {
-  readonly agent_id: string;
+  readonly agent_id: string | null;
+  readonly user?: UserReach | undefined;
 }
 
-/** The agent of a call, if its memory_access is restricted. */
+/** The agent or user of a call, if that restricts what it reaches. */
 export interface ActingAgent {
-  readonly agent_id: string;
+  readonly agent_id: string | null;
+  /** The subjects to which a call is restricted: those of its user, or of the content that Cairn works on. */
+  readonly about?: { readonly subjects: string | null } | undefined;
   readonly current_trajectory_id: string | null;
   readonly memory_access: MemoryAccess;
 }

@@ -6,6 +6,8 @@ export interface CallOptions {
   agent_turn?: string;
   /** `<lock_id>:<fencing_token>`: a write is refused unless the lock is still held with that token. */
   fencing_token?: string;
+  /** The user that the call is made for: it reads what is about this user or about nobody, and writes what is about this user. */
+  user?: string;
   /** Stops a stream or a wait; abandons a call over HTTP. */
   signal?: AbortSignal;
   /** The caller hands the input over and will not change it: it is not copied, and a large one is read in steps. */

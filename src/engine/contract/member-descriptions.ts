@@ -329,6 +329,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   type: 'Type',
   update: 'Input of the update',
   updated_at: 'When it last changed',
+  user_id: 'Id of the user that the caller or key acts for',
   value: 'Value to compare with',
   variables: 'Variables of the agent',
   version: 'Version number, from 1',

@@ -26,6 +26,11 @@ export interface MemoryUse {
   readonly member?: string;
   /** For `made`: the members that name the container. */
   readonly places?: readonly PlaceMember[];
+  /**
+   * What it takes from a caller that acts for a user. own: the entity is about this user; the default of writes. shared: it
+   * may also be about nobody; the default of reads, and of what is made in a container. none: refused.
+   */
+  readonly of_user?: 'own' | 'shared' | 'none';
   /** The use counts only if this member of the input has one of these values. */
   readonly where?: { readonly member: string; readonly is: readonly unknown[] };
 }
@@ -57,6 +62,9 @@ export const reads = (type: MemoryUse['type'], by: MemoryUse['by'], member?: str
   member === undefined ? { type, need: 'read', by } : { type, need: 'read', by, member };
 
 export const writes = (...of: Parameters<typeof reads>): MemoryUse => ({ ...reads(...of), need: 'write' });
+
+/** A use that takes something else from a caller that acts for a user. */
+export const ofUser = (use: MemoryUse, of_user: NonNullable<MemoryUse['of_user']>): MemoryUse => ({ ...use, of_user });
 
 export const makes = (type: MemoryKind, ...places: PlaceMember[]): MemoryUse => ({ ...writes(type, 'made'), places });
 

@@ -41,6 +41,8 @@ export interface NewPacket extends JournalEntry {
 export interface OwnEvent extends NewPacket, EventColumns {
   readonly format: number;
   readonly checksum: number;
+  /** Of the user that caused it, as the column. */
+  readonly subject_ids: string | null;
 }
 
 /** A packet that a user wrote. */
@@ -84,6 +86,7 @@ const ownEvents: Table = {
     facts: 'text',
     format: 'bigint',
     checksum: 'bigint',
+    subject_ids: 'text',
   },
 };
 
@@ -156,7 +159,7 @@ export function packetJournal(now: () => number, max_tail = SEARCH_TAIL): Journa
         const { packet_id, packet_type, timestamp, thread_id, agent } = p;
         const row = [tx.tenant, seq, packet_id, packet_type, timestamp, head.recorded_at, thread_id, agent];
         if (isOwn(p)) {
-          row.push(p.key_id, p.entity_type, p.entity_id, p.facts, p.format, p.checksum);
+          row.push(p.key_id, p.entity_type, p.entity_id, p.facts, p.format, p.checksum, p.subject_ids);
           own.push(row);
           continue;
         }

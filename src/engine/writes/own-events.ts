@@ -1,4 +1,5 @@
 /** The events that Cairn itself appends: one for each change, in its transaction. */
+import { listToText } from '../../driver/index.js';
 import { type JsonObject, newIdAt } from '../../kernel/contract.js';
 import type { Work } from '../calls/call.js';
 import { checksumOf, EVENT_FORMAT } from './event-format.js';
@@ -25,6 +26,7 @@ export function event(
     facts: JSON.stringify(facts),
     format: EVENT_FORMAT,
     checksum: 0,
+    subject_ids: call.caller.user_id === undefined ? null : listToText([call.caller.user_id]),
   };
   // Set afterwards: a spread would cost as much as the checksum.
   own.checksum = checksumOf(own);

@@ -1,6 +1,7 @@
 /** Access to boxes: a box belongs to its creator, who may grant it to others. */
 import type { Query } from '../../driver/index.js';
-import { type Call, checkNamedAgent, type Work } from '../../engine/index.js';
+import { type Call, checkNamedAgent, reachesSubjects, type Work } from '../../engine/index.js';
+import { userReachOf } from '../../identity/index.js';
 import { CairnError, notFound } from '../../kernel/index.js';
 import { type BoxRow, type BoxState, findBox, findBoxes, findGrant, grantedBoxes, lockBox } from './store.js';
 
@@ -34,6 +35,8 @@ export async function openBoxes(call: Call, query: Query, box_ids: readonly stri
   const { agent_id } = call.caller;
   const found = await findBoxes(query, box_ids);
   const boxes = box_ids.map((id) => existing(call, id, found.get(id)));
+  const foreignBox = boxes.find((box) => !reachesSubjects(userReachOf(call), box.subject_ids));
+  if (foreignBox) throw notPermitted(call, foreignBox.box_id, 'read');
   if (agent_id === null) return boxes;
   const foreign = boxes.filter((box) => box.agent_id !== agent_id).map(({ box_id }) => box_id);
   const granted = foreign.length === 0 ? undefined : await grantedBoxes(query, foreign, agent_id);
@@ -50,15 +53,19 @@ function existing<B extends FoundBox>(call: Call, box_id: string, box: B | undef
   return box;
 }
 
+const nameOf = ({ caller: { agent_id, user_id } }: Call): string =>
+  user_id === undefined ? `agent ${agent_id}` : `user ${user_id}`;
+
 const notPermitted = (call: Call, box_id: string, need: Need): CairnError =>
   new CairnError(
     'FORBIDDEN',
-    `agent ${call.caller.agent_id} may not ${need === 'own' ? 'change the grants of' : need} box ${box_id}: ask its owner for a grant`,
+    `${nameOf(call)} may not ${need === 'own' ? 'change the grants of' : need} box ${box_id}: ask its owner for a grant`,
     { rule: 'box_owner_or_grant', box_id },
   );
 
 export async function mayUse(call: Call, query: Query, box: BoxState, need: Need): Promise<boolean> {
   const agent = call.caller.agent_id;
+  if (!reachesSubjects(userReachOf(call, need === 'read' ? 'read' : 'write'), box.subject_ids)) return false;
   if (agent === null || box.agent_id === agent) return true;
   if (need === 'own') return false;
   const grant = await findGrant(query, box.box_id, agent);

@@ -118,6 +118,7 @@ export const boxes = {
         .describe('The revision that the list replaces, as a load of the whole box shows it; 0 creates a box'),
       agent_id: anyId.nullish().describe(UNCHANGED),
       metadata: jsonObject.optional().describe(UNCHANGED),
+      subject_ids: subjectIds.optional().describe(UNCHANGED),
       ...postedBack,
     }),
     output: box,

@@ -1,4 +1,5 @@
 /** Use cases that change boxes: create, append, save, seal, fork, grant. */
+
 import { listToText, type Tx } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import {
@@ -10,6 +11,7 @@ import {
   subjectsOf,
   type Work,
 } from '../../engine/index.js';
+import { isForeign, seesAll } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -86,11 +88,13 @@ async function changeBox(call: Call, what: Pick<Change<Changed>, 'input' | 'byte
 
 /** Returns the existing box of this id, if the same owner created it by the same request. */
 async function sameBox(
+  call: Call,
   row: BoxRow,
   sent: string | null,
   agent_id: string | null,
   isAnswer: () => Promise<boolean> = async () => false,
 ): Promise<Changed> {
+  if (isForeign(call, row)) throw alreadyExists('box', row.box_id);
   if (row.agent_id === agent_id && (row.sent_hash === sent || (await isAnswer()))) return { row };
   throw alreadyExists('box', row.box_id);
 }
@@ -106,7 +110,7 @@ export async function create(call: Call, input: In<'boxes.create'>): Promise<Box
   const card_ids = [...new Set(input.card_ids)];
   const sent_hash = sentHash(input.box_id, input);
   const metadata = metadataText(call, input.metadata);
-  const subject_ids = listToText(subjectsOf(input.subject_ids));
+  const subject_ids = listToText(subjectsOf(call, input.subject_ids));
   return changeBox(call, {
     input,
     bytes: metadata.length,
@@ -116,7 +120,7 @@ export async function create(call: Call, input: In<'boxes.create'>): Promise<Box
       if (input.box_id !== undefined) {
         const existing = await findBox(tx, box_id);
         const isAnswer = async (row: BoxRow) => equalsAnswer(operations.create.input, await show(call, tx, row), input);
-        if (existing) return sameBox(existing, sent_hash, agent_id, () => isAnswer(existing));
+        if (existing) return sameBox(call, existing, sent_hash, agent_id, () => isAnswer(existing));
       }
       const known = card_ids.length === 0 ? undefined : await knownCards(tx, card_ids, now);
       requireAll(card_ids, (id) => known!.has(id));
@@ -190,8 +194,9 @@ export async function save(call: Call, input: In<'boxes.save'>): Promise<Box> {
         );
       }
       const agent_id = ownerOf(call, undefined);
-      refuseOther(input, allowed ?? { agent_id, metadata: '{}' });
-      const empty = { box_id: input.box_id, agent_id, metadata: '{}', sent_hash: null, length: 0 };
+      const subject_ids = listToText(subjectsOf(call, []));
+      refuseOther(input, allowed ?? { agent_id, metadata: '{}', subject_ids });
+      const empty = { box_id: input.box_id, agent_id, subject_ids, metadata: '{}', sent_hash: null, length: 0 };
       const box = allowed ?? (await makeBox(tx, empty, now));
       await refuseUnseenNew(work, box, wanted);
       const saved = await replaceEntries(tx, box, wanted, isNew, now);
@@ -203,10 +208,11 @@ export async function save(call: Call, input: In<'boxes.save'>): Promise<Box> {
 }
 
 /** Refuses fields that a save would not change: a loaded box may be sent back with other cards only. */
-function refuseOther(input: In<'boxes.save'>, box: Pick<BoxRow, 'agent_id' | 'metadata'>): void {
-  const { box_id, agent_id, metadata } = input;
+function refuseOther(input: In<'boxes.save'>, box: Pick<BoxRow, 'agent_id' | 'metadata' | 'subject_ids'>): void {
+  const { box_id, agent_id, metadata, subject_ids } = input;
   const other = [
     ...(agent_id != null && agent_id !== box.agent_id ? ['agent_id'] : []),
+    ...(subject_ids !== undefined && listToText(subject_ids) !== box.subject_ids ? ['subject_ids'] : []),
     ...(metadata !== undefined && canonical(metadata) !== box.metadata ? ['metadata'] : []),
   ];
   if (other.length === 0) return;
@@ -217,7 +223,7 @@ function refuseOther(input: In<'boxes.save'>, box: Pick<BoxRow, 'agent_id' | 'me
 
 /** Refuses cards that the agent may not read, except those that the box has. */
 async function refuseUnseenNew({ call, tx }: Work, box: BoxRow, wanted: readonly string[]): Promise<void> {
-  if (call.caller.agent_id === null) return;
+  if (seesAll(call)) return;
   const present = await presentCards(tx, await segmentsOf(tx, box), wanted);
   const added = wanted.filter((id) => !present.has(id));
   await refuseUnseen(call, tx, added);
@@ -295,10 +301,11 @@ export async function fork(call: Call, input: In<'boxes.fork'>): Promise<Box> {
       const box_id = input.new_box_id ?? newId();
       if (input.new_box_id !== undefined) {
         const existing = await findBox(tx, box_id);
-        if (existing) return sameBox(existing, sent_hash, agent_id);
+        if (existing) return sameBox(call, existing, sent_hash, agent_id);
       }
       const revision = reached(source, input.revision);
-      const row = await makeFork(tx, source, revision, { box_id, agent_id, metadata, sent_hash }, now);
+      const subject_ids = listToText(subjectsOf(call, [], source.subject_ids));
+      const row = await makeFork(tx, source, revision, { box_id, agent_id, subject_ids, metadata, sent_hash }, now);
       const facts = { forked_from: { box_id: source.box_id, revision }, length: row.length };
       appendEvent(work, 'cairn.box.forked', { type: 'box', id: box_id }, facts);
       return { row };

@@ -12,7 +12,7 @@ import {
   type Tx,
   tenantTable,
 } from '../../driver/index.js';
-import { BOX_ENDED } from '../../engine/sql.js';
+import { BOX_ENDED, subjectsWithin, type UserReach } from '../../engine/sql.js';
 import type { ListOrder } from '../../kernel/contract.js';
 import type { Grant } from './model.js';
 
@@ -138,15 +138,17 @@ export const visibleBox = (viewer: string): Sql =>
 interface BoxFilter {
   readonly viewer: string | null;
   readonly owner: string | undefined;
+  readonly user: UserReach | undefined;
 }
 
-const listed = ({ viewer, owner }: BoxFilter): Sql =>
+const listed = ({ viewer, owner, user }: BoxFilter): Sql =>
   join(
     [
       sql`b.tenant_id = ${TENANT}`,
       sql`(b.held_by IS NULL OR ${BOX_ENDED} IS NULL)`,
       ...(owner === undefined ? [] : [sql`b.agent_id = ${owner}`]),
       ...(viewer === null ? [] : [visibleBox(viewer)]),
+      ...(user === undefined ? [] : [subjectsWithin(user, sql`b.subject_ids`)]),
     ],
     ' AND ',
   );

@@ -3,7 +3,7 @@ import { longQuery, type Query, textToList } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, listPage, type Page, type PageInput } from '../../engine/index.js';
 import { isTurnBox } from '../../engine/sql.js';
-import { mayReadCard } from '../../identity/index.js';
+import { mayReadCard, userReachOf } from '../../identity/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { invalid, toIso } from '../../kernel/index.js';
 import { type CursorScope, decodeCursor, encodeCursor, invalidCursor } from '../../kernel/node.js';
@@ -153,7 +153,7 @@ export async function hydrateViews(
 
 export async function list(call: Call, input: In<'boxes.list'>): Promise<Out<'boxes.list'>> {
   const { driver, tenant } = call;
-  const filter = { viewer: call.caller.agent_id, owner: input.agent_id };
+  const filter = { viewer: call.caller.agent_id, owner: input.agent_id, user: userReachOf(call) };
   // An agent's page may scan all boxes.
   const query = filter.viewer === null ? driver.at(tenant) : longQuery(driver, tenant);
   const { rows, ...page } = await listPage<BoxRow, string>(call, {

@@ -19,7 +19,7 @@ import {
   type Work,
   withItemIndex,
 } from '../../engine/index.js';
-import { cardReachOf, mayReadCard } from '../../identity/index.js';
+import { cardReachOf, isForeign, mayReadCard } from '../../identity/index.js';
 import { type Json, newId } from '../../kernel/contract.js';
 import { afterYield, CairnError, invalid, notFound, present } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -81,10 +81,12 @@ export function prepareCard(
 }
 
 /** Returns the existing card of this id if the request is the same; refuses an id that is taken or was deleted. */
-function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard, now: number): Card {
+function sameCard(call: Call, row: CardRow, prepared: PreparedCard, now: number): Card {
   const { card_id } = row;
   // Compares no content for another agent's card: the answer would confirm a guess.
-  if (caller.agent_id !== null && row.author_id !== prepared.author_id) throw alreadyExists('card', card_id);
+  const { caller, tenant } = call;
+  const isOther = caller.agent_id !== null && row.author_id !== prepared.author_id;
+  if (isOther || isForeign(call, row)) throw alreadyExists('card', card_id);
   if (!isVisible(row, now)) {
     throw new CairnError('ENTITY_GONE', `card ${card_id} was deleted or has expired: ids are never reused`);
   }
@@ -95,12 +97,12 @@ function sameCard({ tenant, caller }: Call, row: CardRow, prepared: PreparedCard
 
 async function inheritSubjects({ call, tx, now }: Work, input: CardInput): Promise<readonly string[]> {
   const sources = [...new Set(input.derived_from)];
-  if (sources.length === 0) return subjectsOf(input.subject_ids);
+  if (sources.length === 0) return subjectsOf(call, input.subject_ids);
   const rows = await findCards(tx, sources);
   const unreadable = await unreadableSources(call, tx, sources);
   const missing = sources.filter((id) => !rows.has(id) || !isVisible(rows.get(id)!, now) || unreadable.has(id));
   if (missing.length > 0) throw unknownCards('derived_from', missing);
-  return subjectsOf(input.subject_ids, ...[...rows.values()].map(({ subject_ids }) => subject_ids));
+  return subjectsOf(call, input.subject_ids, ...[...rows.values()].map(({ subject_ids }) => subject_ids));
 }
 
 export const unknownCards = (where: string, missing: readonly string[]): CairnError =>

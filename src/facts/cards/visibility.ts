@@ -1,7 +1,7 @@
 /** Which cards an agent may see, and which are listed: conditions on a card named c. */
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { CardReach, Extent } from '../../engine/index.js';
-import { NOTHING, SlotRegistry, turnBoxHolder } from '../../engine/sql.js';
+import { NOTHING, SlotRegistry, subjectsWithin, turnBoxHolder } from '../../engine/sql.js';
 import { visibleBox } from '../boxes/store.js';
 
 /** Conditions of higher modules at a moment. `not_superseded`: no readable card supersedes this one. */
@@ -9,13 +9,15 @@ export const cardConditions = new SlotRegistry<'not_superseded', (now: number) =
   'not_superseded',
 ]);
 
-/** `reachesCard` of the engine, in SQL. */
-export function cardsWithin({ loose, held, agent_id }: CardReach): Sql {
+/** `reachesCard` of the engine, in SQL; also cards of which `own` holds. */
+export function cardsWithin(reach: CardReach, own: Sql = NOTHING): Sql {
+  const { loose, held, agent_id, user } = reach;
   const by = (extent: Extent): Sql => {
     if (extent === 'all') return sql`1 = 1`;
     return extent === 'none' ? NOTHING : sql`c.author_id = ${agent_id}`;
   };
-  return sql`((c.held_by IS NULL AND ${by(loose)}) OR (c.held_by IS NOT NULL AND ${by(held)}))`;
+  const reached = sql`(${own} OR (c.held_by IS NULL AND ${by(loose)}) OR (c.held_by IS NOT NULL AND ${by(held)}))`;
+  return user === undefined ? reached : sql`(${subjectsWithin(user, sql`c.subject_ids`)} AND ${reached})`;
 }
 
 /** Whether an agent_turn holds a card or box. */
@@ -39,11 +41,12 @@ interface UnseenCard {
 export function unseenCards(
   query: Query,
   ids: readonly string[],
-  viewer: string,
+  viewer: string | null,
   reach?: CardReach,
 ): Promise<UnseenCard[]> {
-  const hidden = sql`CASE WHEN ${shownTo(viewer)} THEN 0 ELSE 1 END`;
-  const beyond = reach ? sql`CASE WHEN c.author_id = ${viewer} OR ${cardsWithin(reach)} THEN 0 ELSE 1 END` : sql`0`;
+  const hidden = viewer === null ? sql`0` : sql`CASE WHEN ${shownTo(viewer)} THEN 0 ELSE 1 END`;
+  const reached = reach && cardsWithin(reach, sql`c.author_id = ${viewer}`);
+  const beyond = reached ? sql`CASE WHEN ${reached} THEN 0 ELSE 1 END` : sql`0`;
   return query.all(
     sql`SELECT f.card_id, f.is_hidden FROM (
           SELECT c.card_id, ${hidden} AS is_hidden, ${beyond} AS is_beyond FROM cards c

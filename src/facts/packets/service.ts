@@ -11,12 +11,13 @@ import {
   listPage,
   packetBytes,
   SCHEMA_VERSION,
+  subjectsOf,
   totalBytes,
   type UserPacket,
   type Work,
   withItemIndex,
 } from '../../engine/index.js';
-import { checkUses } from '../../identity/index.js';
+import { checkUses, isForeign } from '../../identity/index.js';
 import { addDocs, type NewDoc } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { afterYield, CairnError, invalid, notFound, toMs } from '../../kernel/index.js';
@@ -113,7 +114,7 @@ async function writePacket(work: Work, prepared: PreparedPacket): Promise<WriteR
   }
   const inOrder = parent_ids.map((id) => parents.get(id)!);
   const { generation, root_packet_id } = descend(packet_id, inOrder, packet.lineage);
-  const subject_ids = [...new Set([...(packet.subject_ids ?? []), ...inOrder.flatMap((parent) => parent.subject_ids)])];
+  const subject_ids = [...subjectsOf(call, packet.subject_ids, ...inOrder.map((parent) => parent.subject_ids))];
   const timestamp = packet.timestamp === undefined ? now : toMs(packet.timestamp);
   const expires_at = expiry(packet, now);
   const texts = completedTexts({
@@ -161,7 +162,8 @@ async function writtenBefore(work: Work, packet_id: string, { sent, sent_hash }:
   if (!existing) return false;
   // Compares no content for another agent's packet: the answer would confirm a guess.
   const { agent_id } = work.call.caller;
-  if (agent_id !== null && existing.agent !== agent_id) throw alreadyExists('packet', packet_id);
+  const isOther = agent_id !== null && existing.agent !== agent_id;
+  if (isOther || isForeign(work.call, existing)) throw alreadyExists('packet', packet_id);
   if (isGone(existing, work.now)) {
     throw new CairnError('ENTITY_GONE', `packet ${packet_id} expired or was erased: ids are never reused`);
   }

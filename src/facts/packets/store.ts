@@ -3,6 +3,7 @@ import {
   join,
   type KeysetPage,
   keyset,
+  listToText,
   type Query,
   type Sql,
   sql,
@@ -11,8 +12,8 @@ import {
   type Tx,
   textToList,
 } from '../../driver/index.js';
-import type { IndexKind, NewPacket, UserPacket } from '../../engine/index.js';
-import { type EventColumns, renderEvent } from '../../engine/sql.js';
+import { type IndexKind, type NewPacket, reachesSubjects, type UserPacket } from '../../engine/index.js';
+import { type EventColumns, NOTHING, renderEvent } from '../../engine/sql.js';
 import { timePrefix } from '../../kernel/contract.js';
 import { toIso } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
@@ -87,16 +88,20 @@ export const findPacket = (query: Query, id: string, viewer: PacketViewer | null
         WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${id}${andVisible(viewer)}`,
   );
 
-type SentPacket = StoredPacket & Pick<PacketRow, 'erased_at' | 'expires_at'> & Pick<UserPacket, 'sent_hash'>;
+type SentPacket = StoredPacket &
+  Pick<PacketRow, 'erased_at' | 'expires_at'> &
+  Pick<UserPacket, 'sent_hash'> & { readonly subject_ids: string | null };
 
 /** The packet that has this id, also one of the same commit. */
 export async function findSent(tx: Tx, packet_id: string): Promise<SentPacket | undefined> {
   const stored = await tx.get<SentPacket>(
-    sql`SELECT ${STORED}, p.sent_hash, p.erased_at, p.expires_at FROM packet_store p
+    sql`SELECT ${STORED}, p.sent_hash, p.subject_ids, p.erased_at, p.expires_at FROM packet_store p
         WHERE p.tenant_id = ${TENANT} AND p.packet_id = ${packet_id}`,
   );
   const waiting = waitingPackets(tx).find((packet) => packet.packet_id === packet_id);
-  return stored ?? (waiting && { ...waiting, ...NO_EVENT, erased_at: null });
+  return (
+    stored ?? (waiting && { ...waiting, ...NO_EVENT, subject_ids: listToText(waiting.subject_ids), erased_at: null })
+  );
 }
 
 const NO_EVENT = { key_id: null, entity_type: null, entity_id: null, facts: null };
@@ -120,10 +125,12 @@ export async function findParents(
   const wanted = new Set(ids);
   for (const packet of waitingPackets(tx)) {
     // Packets of others in the same commit are not readable yet.
-    const isReadable = viewer === null || packet.agent === viewer.agent;
+    const own = reachesSubjects(viewer?.reach?.user, listToText(packet.subject_ids));
+    const isReadable = viewer === null || (packet.agent === viewer.agent && own);
     if (wanted.has(packet.packet_id) && isReadable) found.set(packet.packet_id, packet);
   }
-  const readable = viewer === null ? sql`` : sql` AND (p.agent = ${viewer.agent} OR ${visibleTo(viewer)})`;
+  const ofAgent = viewer?.reach?.user ? NOTHING : sql`p.agent = ${viewer?.agent ?? null}`;
+  const readable = viewer === null ? sql`` : sql` AND (${ofAgent} OR ${visibleTo(viewer)})`;
   const rest = ids.filter((id) => !found.has(id));
   if (rest.length === 0) return found;
   // An expired packet still counts as a parent, but its subjects are not inherited, swept or not.

@@ -1,5 +1,5 @@
 /** Checks a call against the rights of its agent, by the `touches` of the operation. */
-import type { Query } from '../../driver/index.js';
+import { listToText, type Query } from '../../driver/index.js';
 import {
   type DerivedKind,
   type MemoryAccess,
@@ -13,12 +13,14 @@ import {
 import {
   type ActingAgent,
   type Call,
-  type CardExtents,
   type CardReach,
   cardExtents,
   type Extent,
   extentOf,
   reachesCard,
+  reachesSubjects,
+  subjectsOfUser,
+  type UserReach,
   widest,
 } from '../../engine/index.js';
 import {
@@ -33,10 +35,11 @@ import {
 import { CairnError } from '../../kernel/index.js';
 import { type AgentRow, findAgent } from '../agents/store.js';
 import { recordCallHeartbeat } from '../presence/heartbeats.js';
+import { needsNoUser } from './users.js';
 
 /**
- * Throws unless the agent of the call may do this; returns the call with the reach of lists. Nothing to check for a key
- * without an agent. `records_presence`: the use case itself records the heartbeat.
+ * Throws unless the agent of the call may do this; returns the call with the reach of lists. Nothing to check for a caller
+ * without an agent and a user. `records_presence`: the use case itself records the heartbeat.
  */
 export async function asPermitted(
   call: Call,
@@ -44,23 +47,35 @@ export async function asPermitted(
   input: object,
   records_presence = false,
 ): Promise<Call> {
-  if (call.caller.agent_id === null) return call;
-  const row = records_presence
-    ? await findAgent(call.driver.at(call.tenant), call.caller.agent_id)
-    : await recordCallHeartbeat(call);
-  checkRule(call, row, touches);
+  const { agent_id } = call.caller;
+  const row = agent_id === null ? undefined : await rowOf(call, agent_id, records_presence);
+  if (agent_id !== null) checkRule(call, row, touches);
   // memory_access does not apply between the parties of an agent_turn, message or lock.
-  if (touches === 'parties' || !row || row.memory_access === null) return call;
-  const own: Call = { ...call, acting: actingOf(row, row.memory_access) };
+  const acting = touches === 'parties' ? undefined : actingOf(call, row);
+  if (acting === undefined) return call;
+  const own: Call = { ...call, acting };
   await checkUses(own, touches, input);
   return own;
 }
 
-const actingOf = ({ agent_id, current_trajectory_id }: AgentRow, memory_access: string): ActingAgent => ({
-  agent_id,
-  current_trajectory_id,
-  memory_access: JSON.parse(memory_access) as MemoryAccess,
-});
+const rowOf = (call: Call, agent_id: string, records_presence: boolean): Promise<AgentRow | undefined> =>
+  records_presence ? findAgent(call.driver.at(call.tenant), agent_id) : recordCallHeartbeat(call);
+
+/** What restricts a call: the memory_access of its agent, its user, or both. */
+function actingOf(
+  { caller: { user_id } }: Call,
+  row: AgentRow | undefined,
+  about: ActingAgent['about'] = user_id === undefined ? undefined : { subjects: subjectsOfUser(user_id) },
+): ActingAgent | undefined {
+  const memory_access = row?.memory_access ?? null;
+  if (memory_access === null && about === undefined) return undefined;
+  return {
+    agent_id: row?.agent_id ?? null,
+    current_trajectory_id: row?.current_trajectory_id ?? null,
+    memory_access: memory_access === null ? {} : (JSON.parse(memory_access) as MemoryAccess),
+    about,
+  };
+}
 
 /** Refuses an unregistered agent, and any agent if the operation needs a key without one. */
 function checkRule(call: Call, row: AgentRow | undefined, touches: Touches): void {
@@ -81,12 +96,12 @@ function checkRule(call: Call, row: AgentRow | undefined, touches: Touches): voi
   );
 }
 
-/** A call by Cairn or a tenant on behalf of an agent, restricted to that agent's reach. */
-export async function withReachOf(call: Call, agent_id: string | null): Promise<Call> {
-  if (call.caller.agent_id !== null || agent_id === null) return call;
-  const row = await findAgent(call.driver.at(call.tenant), agent_id);
-  if (!row || row.memory_access === null) return call;
-  return { ...call, acting: actingOf(row, row.memory_access) };
+/** A call on behalf of an agent, restricted to that agent's reach, and to content about the same people or nobody. */
+export async function withReachOf(call: Call, agent_id: string | null, subjects: readonly string[]): Promise<Call> {
+  const about = { subjects: listToText(subjects) };
+  if (call.caller.agent_id !== null && call.acting) return { ...call, acting: { ...call.acting, about } };
+  const row = agent_id === null ? undefined : await findAgent(call.driver.at(call.tenant), agent_id);
+  return { ...call, acting: actingOf(call, row, about) };
 }
 
 /** Checks a running stream again: its agent may have lost rights since the start. */
@@ -100,6 +115,7 @@ export async function checkUses(call: Call, touches: Touches, input: object): Pr
   const { acting } = call;
   if (!acting) return;
   for (const use of usesOf(touches)) {
+    if (call.caller.user_id !== undefined) await refuseForeign(call, use, input as Given);
     const refused = await refusalOf(call, acting, use, input as Given);
     if (refused === undefined) continue;
     const { type: memory_type, need, scope } = typeof refused === 'string' ? { ...use, scope: refused } : refused;
@@ -112,6 +128,33 @@ export async function checkUses(call: Call, touches: Touches, input: object): Pr
 }
 
 type Given = Readonly<Record<string, unknown>>;
+
+/** Refuses to a caller that acts for a user what is about others and, where it has to be the user's own, about nobody. */
+async function refuseForeign(call: Call, use: MemoryUse, given: Given): Promise<void> {
+  const { user_id } = call.caller;
+  const { by, of_user = use.need === 'write' && use.by !== 'made' ? 'own' : 'shared' } = use;
+  if (user_id === undefined || isAbsent(use, given)) return;
+  const user = { subjects: subjectsOfUser(user_id), owned: of_user === 'own' };
+  const reach: Reach = { extent: 'all', agent_id: null, current_trajectory_id: null, user };
+  const refuse = (what: string) => {
+    const whose = of_user === 'own' ? 'not about this user alone' : 'about somebody else';
+    throw new CairnError('FORBIDDEN', `user ${user_id} may not ${use.need} this ${what}: it is ${whose}`, {
+      rule: 'user',
+      user_id,
+    });
+  };
+  if (by === 'tenant' || of_user === 'none') throw needsNoUser(call);
+  if (by === 'listed' || by === 'named' || by === 'items') return;
+  if (by === 'card_id') {
+    const card = await cardOwners.get('card')(call.driver.at(call.tenant), given[use.member ?? by] as string);
+    if (card && !reachesSubjects(user, card.subject_ids)) refuse(use.type);
+    return;
+  }
+  for (const place of by === 'made' ? (use.places ?? []) : [by]) {
+    const id = given[by === 'made' ? place : (use.member ?? place)];
+    if (await isBeyond(call, place === 'thread_id' ? 'trajectory_id' : place, id, reach)) refuse(use.type);
+  }
+}
 type Limited = Exclude<Extent, 'all'>;
 /** The object form names another type than that of the use. */
 type Refused = Limited | { readonly type: MemoryKind; readonly need: Need; readonly scope: Limited };
@@ -162,13 +205,15 @@ async function refusalOfContainer(call: Call, acting: ActingAgent, { need, by, m
 export function trajectoryWriteReach({ acting }: Call): Reach | undefined {
   if (!acting) return undefined;
   const extent = extentOf(acting.memory_access, 'Turn', 'write');
-  return extent === 'all' ? undefined : { ...acting, extent: widest([extent, 'own']) };
+  const user = userOf(acting, 'write');
+  return extent === 'all' && user === undefined ? undefined : { ...acting, extent: widest([extent, 'own']), user };
 }
 
 /** The reach for reading trajectories and scopes; undefined if unrestricted. */
 export function containerReachOf(call: Call): ContainerReach | undefined {
   const { acting } = call;
-  if (!acting || extentOf(acting.memory_access, 'Turn', 'read') === 'all') return undefined;
+  const user = readerOf(acting);
+  if (!acting || (user === undefined && extentOf(acting.memory_access, 'Turn', 'read') === 'all')) return undefined;
   const { agent_id, current_trajectory_id } = acting;
   const reach = (type: MemoryKind): Reach =>
     limitOf(acting, type, 'read') ?? { extent: 'all', agent_id, current_trajectory_id };
@@ -176,7 +221,7 @@ export function containerReachOf(call: Call): ContainerReach | undefined {
   const follows_trajectory = [turns, artifacts, notes, executions].some(
     ({ extent }) => extent === 'own_trajectory' || extent === 'all',
   );
-  return { agent_id, current_trajectory_id, turns, artifacts, notes, executions, follows_trajectory };
+  return { agent_id, current_trajectory_id, turns, artifacts, notes, executions, follows_trajectory, user };
 }
 
 async function refusalOfEntity(call: Call, reach: Reach | undefined, by: ReachedBy, id: unknown) {
@@ -204,6 +249,7 @@ export const cardOwners = new SlotRegistry<'card', (query: Query, card_id: strin
 );
 
 interface CardOwner {
+  readonly subject_ids: string | null;
   readonly author_id: string | null;
   readonly held_by: string | null;
 }
@@ -226,35 +272,57 @@ export const reachOf = (call: Call, type: MemoryKind, need: Need = 'read'): Reac
   call.acting && limitOf(call.acting, type, need);
 
 /** Summaries of turns are limited to readers of the turns, even for agents that reach all artifacts or notes. */
-function limitOf(
-  { agent_id, current_trajectory_id, memory_access }: ActingAgent,
-  type: MemoryKind,
-  need: Need,
-): Reach | undefined {
+function limitOf(acting: ActingAgent, type: MemoryKind, need: Need): Reach | undefined {
+  const { agent_id, current_trajectory_id, memory_access } = acting;
+  const user = userOf(acting, need);
   const extent = extentOf(memory_access, type, need);
   const readable = extentOf(memory_access, 'Turn', 'read');
   const turns = (type === 'Artifact' || type === 'Note') && readable !== 'all' ? readable : undefined;
-  if (extent === 'all' && turns === undefined) return undefined;
-  return { extent, turns, agent_id, current_trajectory_id };
+  if (extent === 'all' && turns === undefined && user === undefined) return undefined;
+  return { extent, turns, agent_id, current_trajectory_id, user };
 }
 
-function extentsOf(call: Call): CardExtents | undefined {
-  const extents = call.acting && cardExtents(call.acting.memory_access, 'read');
-  return extents && (extents.loose !== 'all' || extents.held !== 'all') ? extents : undefined;
+const userOf = ({ about }: ActingAgent, need: Need): UserReach | undefined =>
+  about && { subjects: about.subjects, owned: need === 'write' };
+
+const readerOf = (acting: ActingAgent | undefined): UserReach | undefined => acting && userOf(acting, 'read');
+
+/** What the caller may read for its user; undefined if it acts for none. */
+export function userReachOf({ acting, caller: { user_id } }: Call, need: Need = 'read'): UserReach | undefined {
+  if (acting?.about) return userOf(acting, need);
+  return user_id === undefined ? undefined : { subjects: subjectsOfUser(user_id), owned: need === 'write' };
 }
 
-export function cardReachOf(call: Call): CardReach | undefined {
-  const extents = extentsOf(call);
-  return extents && { ...extents, agent_id: call.acting!.agent_id };
+/** Whether a caller that acts for a user may not see content about these. */
+export const isForeign = (call: Call, { subject_ids }: { readonly subject_ids: string | null }): boolean =>
+  !reachesSubjects(userReachOf(call), subject_ids);
+
+/** Refuses a write to content that is not about the user of the caller alone. */
+export function refuseForeignWrite(call: Call, what: string, subject_ids: string | null): void {
+  if (reachesSubjects(userReachOf(call, 'write'), subject_ids)) return;
+  const { user_id } = call.caller;
+  const message = `user ${user_id} may not write ${what}: it is not about this user alone`;
+  throw new CairnError('FORBIDDEN', message, { rule: 'user', user_id });
+}
+
+/** Whether nothing restricts what a caller sees: neither an agent nor a user. */
+export const seesAll = ({ caller: { agent_id, user_id } }: Call): boolean => agent_id === null && user_id === undefined;
+
+export function cardReachOf({ acting }: Call): CardReach | undefined {
+  if (!acting) return undefined;
+  const extents = cardExtents(acting.memory_access, 'read');
+  const user = readerOf(acting);
+  if (user === undefined && extents.loose === 'all' && extents.held === 'all') return undefined;
+  return { ...extents, agent_id: acting.agent_id, user };
 }
 
 export function mayReadCard(call: Call, card: CardOwner): boolean {
-  const extents = extentsOf(call);
-  return !extents || reachesCard(extents, call.acting!.agent_id, card);
+  const reach = cardReachOf(call);
+  return !reach || (reachesSubjects(reach.user, card.subject_ids) && reachesCard(reach, reach.agent_id, card));
 }
 
 /** Whether a profile or handover is readable: by its creator, keys without an agent, and readers of all cards. */
 export const mayReadRecipe = (call: Call, made_by: string | null): boolean => {
   const { agent_id } = call.caller;
-  return agent_id === null || made_by === agent_id || (extentsOf(call)?.loose ?? 'all') === 'all';
+  return agent_id === null || made_by === agent_id || (cardReachOf(call)?.loose ?? 'all') === 'all';
 };

@@ -30,6 +30,11 @@ export const keys = {
         .optional()
         .describe('Of the agent. A type that it claims itself opens no mailbox and matches no can_delegate_to'),
       can_delegate_to: canDelegateTo.optional(),
+      user_id: anyId
+        .optional()
+        .describe(
+          'The user that the key acts for: it reaches what is about this user or about nobody, whatever its role',
+        ),
       role: keyRole.optional().describe('Default: write'),
       name: text(200, 1).optional(),
     }),

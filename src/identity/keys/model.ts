@@ -8,6 +8,7 @@ export const key = z
     key_id: z.string(),
     tenant_id: z.string(),
     agent_id: z.string().nullable(),
+    user_id: z.string().nullable(),
     role: keyRole,
     name: z.string().nullable(),
     created_at: instant,

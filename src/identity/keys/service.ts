@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller, In, Out } from '../../engine/contract.js';
 import { appendEvent, type Call, change } from '../../engine/index.js';
-import { newId } from '../../kernel/contract.js';
+import { type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, notFound, toIso } from '../../kernel/index.js';
 import { sha256 } from '../../kernel/node.js';
 import { ensureAgentRecord } from '../agents/registration.js';
@@ -30,6 +30,7 @@ async function createKey(call: Call, input: In<'keys.create'>): Promise<Out<'key
         tenant_id: call.tenant,
         key_id: newId(),
         agent_id: input.agent_id ?? null,
+        user_id: input.user_id ?? null,
         role: input.role ?? 'write',
         name: input.name ?? null,
         created_at: now,
@@ -38,8 +39,9 @@ async function createKey(call: Call, input: In<'keys.create'>): Promise<Out<'key
       // First in the lock order.
       if (row.agent_id !== null) await ensureAgentRecord(work, row.agent_id, input, 'own');
       await addKey(tx, { ...row, key_hash: keyHash(secret) });
-      const { key_id, agent_id, role } = row;
-      appendEvent(work, 'cairn.key.created', { type: 'key', id: key_id }, { agent_id, role });
+      const { key_id, agent_id, user_id, role } = row;
+      const facts: JsonObject = { agent_id, role, ...(user_id === null ? {} : { user_id }) };
+      appendEvent(work, 'cairn.key.created', { type: 'key', id: key_id }, facts);
       return { ...row, created_at: toIso(now), key: secret };
     },
     remember: ({ key_id }) => key_id,

@@ -9,10 +9,11 @@ interface KeyRow extends Omit<Key, 'created_at' | 'revoked_at'> {
   readonly revoked_at: number | null;
 }
 
-const toKey = ({ key_id, tenant_id, agent_id, role, name, created_at, revoked_at }: KeyRow): Key => ({
+const toKey = ({ key_id, tenant_id, agent_id, user_id, role, name, created_at, revoked_at }: KeyRow): Key => ({
   key_id,
   tenant_id,
   agent_id,
+  user_id,
   role,
   name,
   created_at: toIso(created_at),
@@ -21,8 +22,9 @@ const toKey = ({ key_id, tenant_id, agent_id, role, name, created_at, revoked_at
 
 export async function addKey(tx: Tx, key: KeyRow & { readonly key_hash: string }): Promise<void> {
   await tx.run(
-    sql`INSERT INTO api_keys (tenant_id, key_id, key_hash, agent_id, role, name, created_at)
-        VALUES (${key.tenant_id}, ${key.key_id}, ${key.key_hash}, ${key.agent_id}, ${key.role}, ${key.name}, ${key.created_at})`,
+    sql`INSERT INTO api_keys (tenant_id, key_id, key_hash, agent_id, user_id, role, name, created_at)
+        VALUES (${key.tenant_id}, ${key.key_id}, ${key.key_hash}, ${key.agent_id}, ${key.user_id}, ${key.role}, ${key.name},
+          ${key.created_at})`,
   );
 }
 

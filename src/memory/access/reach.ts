@@ -8,7 +8,9 @@ import {
   ownership,
   type Reach,
   Registry,
+  subjectsWithin,
   within,
+  withinExtent,
 } from '../../engine/sql.js';
 import { selectIds } from '../rows.js';
 
@@ -36,6 +38,7 @@ export interface MemoryColumns {
   readonly id: Sql;
   readonly owner: Sql;
   readonly trajectory: Sql;
+  readonly subjects: Sql;
   readonly type: Sql;
   readonly level: Sql;
 }
@@ -44,23 +47,30 @@ const versions: MemoryColumns = {
   id: sql`v.memory_id`,
   owner: sql`v.agent_id`,
   trajectory: sql`v.trajectory_id`,
+  subjects: sql`v.subject_ids`,
   type: sql`v.type`,
   level: sql`v.abstraction_level`,
 };
 
 /** An L1 summary repeats turns, so it also needs the reach of turns. Its agent_id is that of the scope. */
 export function artifactsWithin(reach: Reach, of: MemoryColumns = versions): Sql {
-  const reached = within(reach, of.owner, of.trajectory);
+  const reached = within(reach, of);
   const { turns } = reach;
   if (turns === undefined) return reached;
-  const turnsReached = within({ ...reach, extent: turns }, of.owner, of.trajectory);
+  const turnsReached = within({ ...reach, extent: turns }, of);
   return sql`(${reached} AND (${of.type} <> 'Summary' OR ${of.level} <> 'L1' OR ${turnsReached}))`;
 }
 
 /** A note is reached through a trajectory in `learned_in`; a principle (L2) needs all of them. */
 export function notesWithin(reach: Reach, of: MemoryColumns = versions): Sql {
+  const { user } = reach;
+  if (user === undefined) return notesWithinExtent(reach, of);
+  return sql`(${subjectsWithin(user, of.subjects)} AND ${notesWithinExtent(reach, of)})`;
+}
+
+function notesWithinExtent(reach: Reach, of: MemoryColumns): Sql {
   const { extent, turns, agent_id } = reach;
-  if (extent === 'none' || extent === 'own') return within(reach, of.owner, sql`NULL`);
+  if (extent === 'none' || extent === 'own') return withinExtent(reach, of.owner, sql`NULL`);
   const mine = ownsOrWorksIn(reach, sql`source.trajectory_id`);
   const allReached = (reached: Sql): Sql =>
     sql`(${of.level} <> 'L2' OR NOT EXISTS (${learnedIn(of.id)} AND NOT (${reached})))`;
@@ -74,13 +84,20 @@ export function notesWithin(reach: Reach, of: MemoryColumns = versions): Sql {
 const learnedIn = (note_id: Sql): Sql =>
   sql`SELECT 1 FROM learned_in source WHERE source.tenant_id = ${TENANT} AND source.note_id = ${note_id}`;
 
-export const scopesWithin = (reach: Reach): Sql => within(reach, sql`s.agent_id`, sql`s.trajectory_id`);
+const scopeColumns = { owner: sql`s.agent_id`, trajectory: sql`s.trajectory_id`, subjects: sql`s.subject_ids` };
+const trajectoryColumns = { owner: sql`t.agent_id`, trajectory: sql`t.trajectory_id`, subjects: sql`t.subject_ids` };
+
+export const scopesWithin = (reach: Reach): Sql => within(reach, scopeColumns);
+export const trajectoriesWithin = (reach: Reach): Sql => within(reach, trajectoryColumns);
 
 /** The card c of a turn: reached by its author, or through its scope. */
 export function turnsWithin(reach: Reach): Sql {
-  if (reach.extent === 'none') return NOTHING;
-  return sql`(c.author_id = ${reach.agent_id} OR EXISTS (SELECT 1 FROM scopes s
-    WHERE s.tenant_id = ${TENANT} AND s.scope_id = SUBSTR(c.held_by, 7) AND ${scopesWithin(reach)}))`;
+  const { user, extent } = reach;
+  if (extent === 'none') return NOTHING;
+  const own = user === undefined ? EVERYTHING : subjectsWithin(user, sql`c.subject_ids`);
+  if (extent === 'all') return own;
+  return sql`(${own} AND (c.author_id = ${reach.agent_id} OR EXISTS (SELECT 1 FROM scopes s
+    WHERE s.tenant_id = ${TENANT} AND s.scope_id = SUBSTR(c.held_by, 7) AND ${scopesWithin(reach)})))`;
 }
 
 const artifactIn = (reach: Reach, container: Sql): Sql =>
@@ -92,7 +109,9 @@ export const trajectoryReadConditions = new Registry<(reach: ContainerReach) => 
 
 /** A trajectory t that the agent owns, or in which it reaches a scope, artifact, note or execution. */
 export function trajectoriesReadable(reach: ContainerReach): Sql {
-  const { agent_id, artifacts, notes } = reach;
+  const { agent_id, artifacts, notes, user } = reach;
+  const own = user === undefined ? EVERYTHING : subjectsWithin(user, sql`t.subject_ids`);
+  if (reach.turns.extent === 'all') return own;
   const ways: Sql[] = [
     sql`t.agent_id = ${agent_id}`,
     sql`EXISTS (SELECT 1 FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = t.trajectory_id
@@ -105,14 +124,16 @@ export function trajectoriesReadable(reach: ContainerReach): Sql {
     ways.push(sql`EXISTS (SELECT 1 FROM learned_in l CROSS JOIN memory_versions v
       WHERE l.tenant_id = ${TENANT} AND l.trajectory_id = t.trajectory_id AND v.tenant_id = ${TENANT}
         AND v.memory_id = l.note_id AND v.superseded_at IS NULL AND ${notesWithin(notes)})`);
-  return sql`(${join(ways, ' OR ')})`;
+  return sql`(${own} AND (${join(ways, ' OR ')}))`;
 }
 
 /** A scope s that the agent owns, whose turns it reads, or in which it reaches an artifact. */
 export function scopesReadable(reach: ContainerReach): Sql {
+  const own = reach.user === undefined ? EVERYTHING : subjectsWithin(reach.user, sql`s.subject_ids`);
+  if (reach.turns.extent === 'all') return own;
   const ways: Sql[] = [sql`s.agent_id = ${reach.agent_id}`, scopesWithin(reach.turns)];
   if (reach.artifacts.extent !== 'none') ways.push(artifactIn(reach.artifacts, sql`v.scope_id = s.scope_id`));
-  return sql`(${join(ways, ' OR ')})`;
+  return sql`(${own} AND (${join(ways, ' OR ')}))`;
 }
 
 export async function scopesReached(query: Query, scope_ids: readonly string[], reach: Reach): Promise<Set<string>> {
@@ -133,12 +154,15 @@ export async function trajectoryBeyond(
   trajectory_ids: readonly string[],
   reach: Reach,
 ): Promise<string | undefined> {
-  const onBehalf = [...onBehalfConditions].map((isMade) => isMade(reach.agent_id));
+  // Without an agent only the user counts.
+  const ownerless = reach.agent_id === null ? NOTHING : sql`t.agent_id IS NULL`;
+  const { agent_id } = reach;
+  const onBehalf = agent_id === null ? [NOTHING] : [...onBehalfConditions].map((isMade) => isMade(agent_id));
   const [id] = await selectIds(
     query,
     sql`SELECT t.trajectory_id AS id FROM trajectories t
         WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = ANY(${trajectory_ids})
-          AND (t.agent_id IS NULL OR NOT ${within(reach, sql`t.agent_id`, sql`t.trajectory_id`)})
+          AND (${ownerless} OR NOT ${trajectoriesWithin(reach)})
           AND NOT (${join(onBehalf, ' OR ')})
         ORDER BY t.trajectory_id LIMIT 1`,
   );

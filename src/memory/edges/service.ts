@@ -1,4 +1,5 @@
 /** Use cases of edges, except traversal. */
+
 import { DriverError, longQuery, type Query, type Tx } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import {
@@ -17,6 +18,7 @@ import {
 } from '../../engine/index.js';
 import { PENDING } from '../../engine/sql.js';
 import { ownerOf } from '../../facts/index.js';
+import { seesAll } from '../../identity/index.js';
 import { type Json, type JsonObject, newId, uuid } from '../../kernel/contract.js';
 import { CairnError, invalid, notFound, present, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -220,7 +222,7 @@ export async function list(call: Call, input: In<'edges.list'>): Promise<Out<'ed
   }
   const entity_ids = entity_id === undefined ? undefined : spellingsOf(entity_id, entity_type);
   const { created_after, created_before } = timesOf(input);
-  const viewer = call.caller.agent_id === null ? undefined : momentFor(call);
+  const viewer = seesAll(call) ? undefined : momentFor(call);
   const filter: EdgeFilter = { edge_type, entity_type, entity_ids, created_after, created_before, viewer };
   const query = longQuery(call.driver, call.tenant);
   const { rows, ...page } = await listPage<EdgeRow, string>(call, {
@@ -250,7 +252,7 @@ async function removeEdge({ call, tx }: Work, edge_id: string, { deleted }: Edge
 
 /** Deleting an edge needs the same access as creating it. Edges never change, so no lock is needed. */
 async function refuseUnlinking(call: Call, edge_id: string): Promise<void> {
-  if (call.caller.agent_id === null) return;
+  if (seesAll(call)) return;
   const query = call.driver.at(call.tenant);
   const [row] = await findEdges(query, [edge_id]);
   if (!row || row.deleted_at !== null) return;

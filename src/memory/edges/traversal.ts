@@ -1,7 +1,9 @@
 /** Traversal: a breadth-first walk from an entity along edges. */
+
 import { longQuery, type Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { type Call, inChunks } from '../../engine/index.js';
+import { seesAll } from '../../identity/index.js';
 import { momentFor, readableEdges } from '../entities/access.js';
 import { type EntityRef, entityKey, knownEntities, nameOf } from '../entities/store.js';
 import type { Edge } from './model.js';
@@ -92,7 +94,7 @@ async function reachedByReadable(
   step: Step,
   entities: readonly EntityRef[],
 ): Promise<ReadonlySet<string>> {
-  if (call.caller.agent_id === null) return new Set(entities.map(entityKey));
+  if (seesAll(call)) return new Set(entities.map(entityKey));
   const starts = new Set(step.from.map(entityKey));
   const reached = new Set<string>();
   let left = entities;
@@ -115,7 +117,7 @@ async function readableBetween(
   to: readonly EntityRef[],
   limit: number,
 ): Promise<string[]> {
-  if (call.caller.agent_id === null) return edgesBetween(query, step, to, { limit });
+  if (seesAll(call)) return edgesBetween(query, step, to, { limit });
   const found: string[] = [];
   for await (const edges of readablePages(call, query, step, () => to)) {
     found.push(...edges.map(({ edge_id }) => edge_id));

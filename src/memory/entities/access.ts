@@ -3,7 +3,7 @@ import type { Query } from '../../driver/index.js';
 import { type OwnerId, writes } from '../../engine/contract.js';
 import type { Call } from '../../engine/index.js';
 import { openBox } from '../../facts/index.js';
-import { cardReachOf, checkUses, containerReachOf, reachOf } from '../../identity/index.js';
+import { cardReachOf, checkUses, containerReachOf, reachOf, seesAll, userReachOf } from '../../identity/index.js';
 import { CairnError } from '../../kernel/index.js';
 import type { EdgeType, EntityType } from '../edges/model.js';
 import { type EntityReach, type EntityRef, knownEntities, type Moment, nameOf } from './store.js';
@@ -17,6 +17,7 @@ function entityReachOf(call: Call): EntityReach | undefined {
     packet: reachOf(call, 'Packet'),
     card: cardReachOf(call),
     container: containerReachOf(call),
+    user: userReachOf(call),
   };
 }
 
@@ -47,15 +48,14 @@ export async function refuseUnreadableEdge(
   query: Query,
   participants: readonly EntityRef[],
 ): Promise<void> {
-  const { agent_id } = call.caller;
-  if (agent_id === null) return;
+  if (seesAll(call)) return;
   const readable = await knownEntities(query, participants, momentFor(call));
   const unreadable = participants.find((one) => !readable.has(nameOf(one)));
   if (!unreadable) return;
   const { entity_type } = unreadable;
   throw new CairnError(
     'FORBIDDEN',
-    `agent ${agent_id} may not read this Edge: it links a ${entity_type} that the agent cannot read, or that was deleted`,
+    `this caller may not read this Edge: it links a ${entity_type} that the caller cannot read, or that was deleted`,
     { rule: 'edge_participants', entity_type },
   );
 }
@@ -66,7 +66,7 @@ export async function readableEdges<E extends { readonly participants: readonly 
   query: Query,
   edges: readonly E[],
 ): Promise<E[]> {
-  if (call.caller.agent_id === null) return [...edges];
+  if (seesAll(call)) return [...edges];
   const ends = edges.flatMap(({ participants }) => participants);
   const readable = await knownEntities(query, ends, momentFor(call));
   return edges.filter(({ participants }) => participants.every((one) => readable.has(nameOf(one))));
@@ -101,7 +101,7 @@ export async function refuseLinking(
   edge_type: EdgeType,
   participants: readonly EntityRef[],
 ): Promise<void> {
-  if (call.caller.agent_id === null) return;
+  if (seesAll(call)) return;
   if (edge_type === 'Supersedes') {
     for (const one of participants) await refuseUnwritable(call, one);
     return;

@@ -1,7 +1,14 @@
 /** Entities of all types that an edge can link: their keys, and which of them can be read. */
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { CardReach } from '../../engine/index.js';
-import { BOX_ENDED, CARD_ENDED, type ContainerReach, type Reach } from '../../engine/sql.js';
+import {
+  BOX_ENDED,
+  CARD_ENDED,
+  type ContainerReach,
+  type Reach,
+  subjectsWithin,
+  type UserReach,
+} from '../../engine/sql.js';
 import { cardsWithin, readableAt, shownTo, visibleBox, visibleTo } from '../../facts/sql.js';
 import { groupBy } from '../../kernel/index.js';
 import {
@@ -34,6 +41,8 @@ export interface EntityReach {
   readonly packet: Reach | undefined;
   readonly card: CardReach | undefined;
   readonly container: ContainerReach | undefined;
+  /** For boxes, which have no other reach. */
+  readonly user: UserReach | undefined;
 }
 
 /** When, and by which agent, entities are read. */
@@ -93,14 +102,15 @@ const readableIds: Readonly<Record<EntityType, ReadableIds>> = {
         WHERE c.tenant_id = ${TENANT} AND ${among.has(sql`c.card_id`)}
           AND ${as_of === undefined ? readableAt(now) : readableAsOf(as_of, now)}${visibleCard(agent)}
           ${andWithin(reach?.card, cardsWithin)}`,
-  Box: (among, { agent }) =>
+  Box: (among, { agent, reach }) =>
     sql`SELECT b.box_id AS id FROM boxes b
         WHERE b.tenant_id = ${TENANT} AND ${among.has(sql`b.box_id`)} AND (b.held_by IS NULL OR ${BOX_ENDED} IS NULL)
-          ${agent === null ? sql`` : sql` AND ${visibleBox(agent)}`}`,
+          ${agent === null ? sql`` : sql` AND ${visibleBox(agent)}`}
+          ${andWithin(reach?.user, (user) => subjectsWithin(user, sql`b.subject_ids`))}`,
   Packet: (among, { now, agent, reach }) =>
     sql`SELECT p.packet_id AS id FROM packet_store p
         WHERE p.tenant_id = ${TENANT} AND ${among.has(sql`p.packet_id`)} AND p.erased_at IS NULL
-          AND (p.expires_at IS NULL OR p.expires_at > ${now})${agent === null ? sql`` : sql` AND ${visibleTo({ agent, reach: reach?.packet })}`}`,
+          AND (p.expires_at IS NULL OR p.expires_at > ${now})${agent === null && reach === undefined ? sql`` : sql` AND ${visibleTo({ agent, reach: reach?.packet })}`}`,
 };
 
 /** The id of a participant f if the entity can be read, else null. A turn is a card, but has the reach of turns. */

@@ -1,6 +1,6 @@
 /** Operations on scopes (seed path: /scopes). */
 import { z } from 'zod';
-import { clearable, operation, reads, writes } from '../../engine/contract.js';
+import { clearable, ofUser, operation, reads, writes } from '../../engine/contract.js';
 import { retain } from '../../identity/contract.js';
 import {
   anyId,
@@ -70,7 +70,10 @@ export const scopes = {
     }),
     output: scope,
     access: 'write',
-    touches: [writes('Trajectory', 'trajectory_id'), writes('Scope', 'scope_id', 'parent_scope_id')],
+    touches: [
+      ofUser(writes('Trajectory', 'trajectory_id'), 'shared'),
+      ofUser(writes('Scope', 'scope_id', 'parent_scope_id'), 'shared'),
+    ],
     event: 'cairn.scope.created',
     status: 201,
     summary: 'Open a context window in a trajectory.',

@@ -15,7 +15,7 @@ import {
 } from '../../engine/index.js';
 import { scopeHolder } from '../../engine/sql.js';
 import { makeBox, ownerOf } from '../../facts/index.js';
-import { containerReachOf, reachOf } from '../../identity/index.js';
+import { containerReachOf, isForeign, reachOf } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, invalid, notFound, present, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -201,6 +201,7 @@ async function sameScope(
   agent_id: string | null,
 ): Promise<Scope> {
   if (row.deleted_at !== null) throw idReused(`scope ${row.scope_id}`);
+  if (isForeign(call, row)) throw idTaken(`scope ${row.scope_id}`, 'use a new scope_id');
   const shown = await readScope(call, tx, row.scope_id);
   const isSame = row.sent_hash === sent_hash || equalsAnswer(operations.create.input, shown, input);
   if (!isSame || row.agent_id !== agent_id) throw idTaken(`scope ${row.scope_id}`, 'use a new scope_id');
@@ -227,7 +228,7 @@ export async function create(call: Call, input: In<'scopes.create'>): Promise<Sc
       const parent =
         parent_scope_id === null ? undefined : await openScopeOf(tx, 'parent_scope_id', parent_scope_id, trajectory_id);
       const subject_ids = listToText(
-        subjectsOf(input.subject_ids, trajectory.subject_ids, parent?.subject_ids ?? null),
+        subjectsOf(call, input.subject_ids, trajectory.subject_ids, parent?.subject_ids ?? null),
       );
       const box_id = newId();
       const held_by = scopeHolder(scope_id);

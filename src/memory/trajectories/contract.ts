@@ -1,6 +1,6 @@
 /** Operations on trajectories (seed path: /trajectories). */
 import { z } from 'zod';
-import { clearable, operation, reads, writes } from '../../engine/contract.js';
+import { clearable, ofUser, operation, reads, writes } from '../../engine/contract.js';
 import {
   anyId,
   computed,
@@ -64,7 +64,7 @@ export const trajectories = {
     input: createInput,
     output: trajectory,
     access: 'write',
-    touches: [writes('Trajectory', 'trajectory_id', 'parent_trajectory_id')],
+    touches: [ofUser(writes('Trajectory', 'trajectory_id', 'parent_trajectory_id'), 'shared')],
     event: 'cairn.trajectory.created',
     status: 201,
     summary: 'Start a task, or a part of one.',

@@ -128,7 +128,7 @@ export async function createIn(work: Work, prepared: PreparedTrajectory): Promis
     agent_id,
     name: input.name,
     description: input.description ?? null,
-    subject_ids: listToText(subjectsOf(input.subject_ids, parent?.subject_ids ?? null)),
+    subject_ids: listToText(subjectsOf(call, input.subject_ids, parent?.subject_ids ?? null)),
     status: 'Active',
     metadata,
     outcome: null,

@@ -26,7 +26,7 @@ import {
   keyedHash,
   type NewCard,
 } from '../../facts/sql.js';
-import { checkUses } from '../../identity/index.js';
+import { checkUses, isForeign } from '../../identity/index.js';
 import { type Described, describe } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError, notFound, present, settleInChunks } from '../../kernel/index.js';
@@ -171,7 +171,7 @@ function accept({ call, now }: Work, locked: LockedScope | undefined, turn: Prep
   const card_id = input.turn_id ?? newId();
   const doc = turnDoc({ turn_id: card_id, sequence, role: turn.content.stored.role, scope }, turn.described);
   // The spread comes last: members that are added behind one are slow to define.
-  const subject_ids = subjectsOf(input.subject_ids, scope.subject_ids);
+  const subject_ids = subjectsOf(call, input.subject_ids, scope.subject_ids);
   const card: NewCard = { card_id, created_at: now, doc, subject_ids, ...turn.card };
   accepted.push({ card, sequence, token_count });
   locked!.tokens_used = tokens_used;
@@ -228,7 +228,7 @@ async function sameTurn(call: Call, query: Query, row: CardRow, turn: PreparedTu
     throw idReused(`turn ${row.card_id}`);
   }
   const { sent_hash, held_by, author_id } = turn.card;
-  const isOwn = row.held_by === held_by && row.author_id === author_id;
+  const isOwn = row.held_by === held_by && row.author_id === author_id && !isForeign(call, row);
   const shown = isOwn ? await readTurn(call, query, row.card_id) : undefined;
   if (!shown || (row.sent_hash !== sent_hash && !equalsAnswer(turnInput, shown, turn.input))) {
     throw idTaken(`turn ${row.card_id}`, 'use a new turn_id');

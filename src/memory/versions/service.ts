@@ -1,4 +1,5 @@
 /** Creates, updates and deletes artifacts and notes in a transaction. */
+
 import { listToText, textToList } from '../../driver/index.js';
 import type { Ttl } from '../../engine/contract.js';
 import {
@@ -13,6 +14,7 @@ import {
 } from '../../engine/index.js';
 import { PENDING } from '../../engine/sql.js';
 import { insertCards, keyedHash, takeDeleteTime } from '../../facts/sql.js';
+import { isForeign, seesAll } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { CairnError } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -191,7 +193,7 @@ export async function createMemory<M extends Memory>(work: Work, noun: Noun<M>, 
     kind: noun.kind,
     card_id: newId(),
     agent_id,
-    subject_ids: listToText(subjectsOf(memory.subject_ids, ...place.subjects)),
+    subject_ids: listToText(subjectsOf(call, memory.subject_ids, ...place.subjects)),
     trajectory_id: place.trajectory_id,
     scope_id: place.scope_id,
     ...columnsOf({ ...memory.fields, ttl }),
@@ -234,7 +236,7 @@ async function sameMemory<M extends Memory>(
   const current = await findMemory(tx, origin.memory_id);
   const what = `${origin.kind} ${origin.memory_id}`;
   if (!current || !isVersionLive(current, now)) throw idReused(what);
-  const isOwn = origin.kind === noun.kind && origin.agent_id === agent_id;
+  const isOwn = origin.kind === noun.kind && origin.agent_id === agent_id && !isForeign(work.call, current);
   const shown = isOwn ? await showMemory(work, noun, current) : undefined;
   if (!shown || (origin.sent_hash !== sent_hash && !isAnswered(shown)))
     throw idTaken(what, 'use a new id, or PATCH it');
@@ -336,8 +338,7 @@ export async function updateMemory<M extends Memory>(work: Work, noun: Noun<M>, 
   };
   const links = (await memoryLinks(tx, [memory_id], { now, agent: null }))(memory_id);
   // The version keeps all its sources; the answer has only the links that the caller can read.
-  const shown =
-    call.caller.agent_id === null ? links : (await memoryLinks(tx, [memory_id], momentFor(call)))(memory_id);
+  const shown = seesAll(call) ? links : (await memoryLinks(tx, [memory_id], momentFor(call)))(memory_id);
   const answer = noun.render(call, row, shown);
   await endVersion(tx, current);
   if (lifetime) await changeLifetime(tx, memory_id, { ttl: columns.ttl, ...lifetime });

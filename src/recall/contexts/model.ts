@@ -8,7 +8,7 @@ import {
   type SectionSetting,
   sectionName,
 } from '../../identity/contract.js';
-import { anyId, jsonObject, profileName, text, uuid } from '../../kernel/contract.js';
+import { actingUser, anyId, jsonObject, profileName, text, uuid } from '../../kernel/contract.js';
 
 export { SECTIONS, type SectionName, type SectionSetting };
 
@@ -29,6 +29,7 @@ export const contextInput = z.strictObject({
   agent_turn_id: anyId.optional().describe('The agent_turn that it is made for; default: that of the guard'),
   token_budget: contextTokens.optional().describe('Default: context_token_budget of the settings, else 8,000'),
   format: contextFormat.optional().describe('Default: messages'),
+  user: actingUser,
   user_input: text(500_000, 1).optional().describe('The current user message: always included, at the end'),
   instructions: text(500_000, 1).optional().describe('System instructions: always included, at the beginning'),
   profile: profileName.optional().describe('The profile whose system_prompt comes first'),

@@ -1,5 +1,7 @@
 /** Assembles a context: gathers and renders without locks, then records a manifest in one transaction. */
+
 import type { Query } from '../../driver/index.js';
+import { listToText, textToList } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import {
   type AssumedRevision,
@@ -8,6 +10,7 @@ import {
   event,
   type NewPacket,
   storedReplay,
+  subjectsOf,
   type Work,
 } from '../../engine/index.js';
 import { scopeHolder, trajectoryHolder } from '../../engine/sql.js';
@@ -85,13 +88,20 @@ async function trajectoryOf(call: Call, query: Query, input: In<'context.assembl
 }
 
 /** Locks the holder of the manifest and its texts: they end with it, so it must not end meanwhile. */
-async function lockHolder({ tx }: Work, { trajectory_id, scope_id }: ContextRequest): Promise<string> {
+interface ContextHolder {
+  readonly held_by: string;
+  /** Of the scope or trajectory. */
+  readonly subject_ids: string | null;
+}
+
+async function lockHolder({ tx }: Work, { trajectory_id, scope_id }: ContextRequest): Promise<ContextHolder> {
   if (scope_id !== undefined) {
-    refuseClosed(present(tx, 'scope', scope_id, await lockScope(tx, scope_id)));
-    return scopeHolder(scope_id);
+    const scope = present(tx, 'scope', scope_id, await lockScope(tx, scope_id));
+    refuseClosed(scope);
+    return { held_by: scopeHolder(scope_id), subject_ids: scope.subject_ids };
   }
-  present(tx, 'trajectory', trajectory_id, await lockTrajectory(tx, trajectory_id));
-  return trajectoryHolder(trajectory_id);
+  const { subject_ids } = present(tx, 'trajectory', trajectory_id, await lockTrajectory(tx, trajectory_id));
+  return { held_by: trajectoryHolder(trajectory_id), subject_ids };
 }
 
 /** Texts of a request that become cards. */
@@ -114,7 +124,7 @@ function requestCards(call: Call, request: ContextRequest): Map<RequestText, Pre
 async function addTexts(
   work: Work,
   texts: ReadonlyMap<RequestText, PreparedCard>,
-  held_by: string,
+  { held_by, subject_ids }: ContextHolder,
 ): Promise<TextCards> {
   const { tx } = work;
   if (texts.size === 0) return new Map();
@@ -122,13 +132,15 @@ async function addTexts(
   const isSame = (row: CardRow, { content_hash, metadata, author_id }: PreparedCard): boolean =>
     row.erased_at === null &&
     row.held_by === held_by &&
+    row.subject_ids === subject_ids &&
     row.content_hash === content_hash &&
     row.metadata === metadata &&
     row.author_id === author_id;
   const card_ids = new Map<RequestText, string>();
   for (const [name, prepared] of texts) {
     const known = [...before.values()].find((row) => isSame(row, prepared));
-    card_ids.set(name, known?.card_id ?? (await addCard(work, prepared, held_by)).card.card_id);
+    const input = { ...prepared.input, subject_ids: textToList(subject_ids) };
+    card_ids.set(name, known?.card_id ?? (await addCard(work, { ...prepared, input }, held_by)).card.card_id);
   }
   return card_ids;
 }
@@ -256,8 +268,10 @@ async function assembleWith(
     work: async (work) => {
       // Run again because of its settings: the context has to be assembled with the new ones.
       if (outdated) throw new SettingsChanged();
-      const held_by = await lockHolder(work, request);
-      const texts = await addTexts(work, prepared, held_by);
+      const locked = await lockHolder(work, request);
+      const { held_by } = locked;
+      const subject_ids = listToText(subjectsOf(call, [], locked.subject_ids));
+      const texts = await addTexts(work, prepared, { held_by, subject_ids });
       const entries = withCardIds(assembly.entries, texts);
       const row: NewManifest = {
         manifest_id: newId(),
@@ -266,6 +280,7 @@ async function assembleWith(
         scope_id: request.scope_id ?? null,
         agent_turn_id: request.agent_turn_id ?? null,
         agent_id: call.caller.agent_id,
+        subject_ids,
         box_id: null,
         format: gathered.material.format,
         token_budget: gathered.material.budget,

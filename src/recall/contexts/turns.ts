@@ -1,6 +1,6 @@
 /** Reads the newest turns of a context backwards in pages, and no more than can fit. */
 import type { Query } from '../../driver/index.js';
-import { type Call, nextLimit } from '../../engine/index.js';
+import { type Call, nextLimit, reachesSubjects } from '../../engine/index.js';
 import { cardBytes, textOf } from '../../facts/index.js';
 import { type BoxRow, type CardRow, findBox, findCards, segmentsOf, tailOf } from '../../facts/sql.js';
 import { reachOf } from '../../identity/index.js';
@@ -90,12 +90,15 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
     const box = await findBox(query, box_id);
     if (!box || box.ended_at !== null) continue;
     const all = !reach || (await scopesReached(query, [scope_id], reach)).has(scope_id);
-    if (all) total += box.length;
+    // Turns about others are not counted.
+    const counted = all && !reach?.user;
+    if (counted) total += box.length;
     if (isEnough()) continue;
     for await (const page of cardsFromEnd(query, box)) {
       for (const { row, position } of page) {
-        if (row.erased_at !== null || (!all && row.author_id !== reach.agent_id)) continue;
-        if (!all) total++;
+        if (row.erased_at !== null || !reachesSubjects(reach?.user, row.subject_ids)) continue;
+        if (!all && row.author_id !== reach.agent_id) continue;
+        if (!counted) total++;
         const turn = turnCardOf(row);
         newestFirst.push(turn);
         positions.set(turn.card_id, { box_id, position });

@@ -62,6 +62,9 @@ export async function isReached(
   return !reach || (await isWithin(query, `${kind}_id`, memory_id, reach)) === true;
 }
 
+/** The call with all rights of its agent; still only about the same people. */
+const asOwner = (call: Call): Call => ({ ...call, acting: call.acting && { ...call.acting, memory_access: {} } });
+
 /** Ids of memories that may state the same, found by search within the reach of the caller. */
 export async function similarTo(call: Call, { content }: ExtractedFact): Promise<string[]> {
   const query = content.slice(0, 500);
@@ -162,8 +165,8 @@ export async function knownFacts(
   const containing: KnownMemory[] = [];
   for (const memory of [...byKey, ...bySearch]) {
     // An agent knows its own facts, even if it may read nothing.
-    const own = call.acting !== undefined && memory.agent_id === call.acting.agent_id;
-    if (!own && !(await isReached(call, query, memory, 'read'))) continue;
+    const own = memory.agent_id !== null && memory.agent_id === call.acting?.agent_id;
+    if (!(await isReached(own ? asOwner(call) : call, query, memory, 'read'))) continue;
     const relation = byCard.get(memory.card_id)?.get(fact) ?? (await compareNow(memory.memory_id));
     if (relation === 'same') return { same: memory, contradicted: [], containing: [] };
     if (relation === 'contradicts') contradicted.push(memory);

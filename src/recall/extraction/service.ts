@@ -1,6 +1,8 @@
 /** Extraction: stores the facts of turns as artifacts and notes. A known fact is strengthened, a contradicted one linked. */
+
 import type { Tx } from '../../driver/index.js';
 import type { Call, Work } from '../../engine/index.js';
+import { subjectsOf } from '../../engine/index.js';
 import { withReachOf } from '../../identity/index.js';
 import { type CooperativeYield, cooperativeYield } from '../../kernel/index.js';
 import type { PolicyOutput, Turn } from '../../memory/contract.js';
@@ -310,7 +312,8 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
   const extraction = await factsOf(call, request, attempt);
   const byId = new Map(turns.map((turn) => [turn.turn_id, turn]));
   // Compares only with facts that the scope's agent may read, even if another caller extracts for it.
-  const reader = await withReachOf(call, task.agent_id ?? scope.agent_id);
+  const subjects = subjectsOf(call, [], scope.subject_ids, ...turns.map(({ subject_ids }) => subject_ids));
+  const reader = await withReachOf(call, task.agent_id ?? scope.agent_id, subjects);
   const drafts: Draft[] = [];
   for (const fact of extraction.facts) drafts.push(await draftOf(call, reader, fact, byId));
   const maybe_yield = cooperativeYield(attempt.signal);

@@ -1,6 +1,6 @@
 /** Operations on summarization policies, on jobs and on the sources of their results. */
 import { z } from 'zod';
-import { makes, operation, reads, writes } from '../../engine/contract.js';
+import { makes, ofUser, operation, reads, writes } from '../../engine/contract.js';
 import { pageInput, pageOutput, uuid } from '../../kernel/contract.js';
 import {
   expanded,
@@ -28,7 +28,7 @@ export const summarization_policies = {
     input: policyInput,
     output: summarizationPolicy,
     access: 'write',
-    touches: [makes('Turn', 'trajectory_id', 'scope_id')],
+    touches: [ofUser(makes('Turn', 'trajectory_id', 'scope_id'), 'none')],
     event: 'cairn.summarization_policy.created',
     status: 201,
     summary: 'Create a policy: when to summarise or extract, for the tenant, a trajectory or a scope.',
@@ -115,7 +115,7 @@ export const scopeJobs = {
     input: z.strictObject({ scope_id: uuid, ...summarizeInput }),
     output: summarized,
     access: 'write',
-    touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id')],
+    touches: [ofUser(reads('Turn', 'scope_id'), 'own'), makes('Artifact', 'scope_id')],
     event: 'cairn.artifact.created',
     summary: 'Summarise the turns of an open scope since its last summary, or its summaries with target level L2.',
     example: { scope_id: A_SCOPE, max_tokens: 300 },
@@ -126,7 +126,7 @@ export const scopeJobs = {
     input: z.strictObject({ scope_id: uuid }),
     output: extracted,
     access: 'write',
-    touches: [reads('Turn', 'scope_id'), makes('Artifact', 'scope_id'), makes('Note')],
+    touches: [ofUser(reads('Turn', 'scope_id'), 'own'), makes('Artifact', 'scope_id'), makes('Note')],
     event: 'cairn.artifact.created',
     summary: 'Extract facts from the turns of an open scope that were not examined yet.',
     example: { scope_id: A_SCOPE },

@@ -254,8 +254,10 @@ export async function countArtifact(tx: Tx, counted_in: string, level: string): 
 
 /** A job belongs to its scope. */
 export const jobsWithin = (reach: Reach): Sql =>
-  within(
-    reach,
-    sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = j.scope_id)`,
-    sql`j.trajectory_id`,
-  );
+  within(reach, {
+    owner: sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = j.scope_id)`,
+    trajectory: sql`j.trajectory_id`,
+    // A job of a trajectory has no scope, one of the whole tenant neither.
+    subjects: sql`COALESCE((SELECT s.subject_ids FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = j.scope_id),
+      (SELECT t.subject_ids FROM trajectories t WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = j.trajectory_id))`,
+  });

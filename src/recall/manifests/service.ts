@@ -4,7 +4,7 @@ import type { In, Out } from '../../engine/contract.js';
 import { type Call, listPage } from '../../engine/index.js';
 import { readCards } from '../../facts/index.js';
 import { type BoxRow, type CardRow, entriesAfter, findBox, segmentsOf, toCard, wasVisible } from '../../facts/sql.js';
-import { reachOf } from '../../identity/index.js';
+import { reachOf, seesAll } from '../../identity/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { CairnError, type ErrorCode, toIso } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -127,7 +127,7 @@ async function countPacking(
 export async function list(call: Call, input: In<'manifests.list'>): Promise<Out<'manifests.list'>> {
   const { limit, cursor, offset, order, ...filters } = input;
   const { agent_id } = call.caller;
-  const viewer = agent_id === null ? undefined : { agent_id, reach: reachOf(call, 'Card') };
+  const viewer = seesAll(call) ? undefined : { agent_id, reach: reachOf(call, 'Card') };
   const query = longQuery(call.driver, call.tenant);
   const { card_id, ...others } = filters;
   // The id of an artifact or note stands for the cards of all its versions, whose ids callers do not know.

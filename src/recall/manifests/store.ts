@@ -23,6 +23,7 @@ export interface ManifestSummaryRow extends Omit<ManifestSummary, 'truncated' | 
 }
 
 export interface ManifestRow extends ManifestSummaryRow {
+  readonly subject_ids: string | null;
   readonly parameters: string;
   /** Null for a packing: its box has them. */
   readonly entries: string | null;
@@ -61,6 +62,7 @@ const manifestsTable: Table = {
     scope_id: 'text',
     agent_turn_id: 'text',
     agent_id: 'text',
+    subject_ids: 'text',
     box_id: 'text',
     format: 'text',
     token_budget: 'bigint',
@@ -123,7 +125,8 @@ const notDeleted = (): Sql =>
 
 export function findManifest(query: Query, manifest_id: string): Promise<ManifestRow | undefined> {
   return query.get<ManifestRow>(
-    sql`SELECT ${SUMMARY_COLUMNS}, m.parameters, m.entries, m.turn_ranges, m.request_card_ids, m.content_hash, m.held_by
+    sql`SELECT ${SUMMARY_COLUMNS}, m.parameters, m.entries, m.turn_ranges, m.request_card_ids, m.content_hash, m.held_by,
+          m.subject_ids
         FROM manifests m
         WHERE m.tenant_id = ${TENANT} AND m.manifest_id = ${manifest_id} AND ${notDeleted()}`,
   );
@@ -131,7 +134,7 @@ export function findManifest(query: Query, manifest_id: string): Promise<Manifes
 
 /** An agent sees packed contexts whose boxes it may see, and only those within its reach. */
 interface ManifestViewer {
-  readonly agent_id: string;
+  readonly agent_id: string | null;
   readonly reach: Reach | undefined;
 }
 
@@ -182,7 +185,7 @@ function where(filter: ManifestFilter): Sql {
   add(filter.agent_turn_id, (id) => sql`m.agent_turn_id = ${id}`);
   add(filter.kind, (kind) => sql`m.kind = ${kind}`);
   add(filter.card_ids, (ids) => showedAnyCard(ids));
-  add(filter.viewer, ({ agent_id }) => boxShown(agent_id));
+  add(filter.viewer?.agent_id ?? undefined, (agent_id) => boxShown(agent_id));
   add(filter.viewer?.reach, (reach) => manifestsWithin(reach));
   return join(conditions, ' AND ');
 }
@@ -268,4 +271,5 @@ export async function removeManifests(tx: Tx, manifests: readonly WholeManifest[
   await tx.send(sql`DELETE FROM manifests WHERE tenant_id = ${TENANT} AND manifest_id = ANY(${idsOf(manifests)})`);
 }
 
-export const manifestsWithin = (reach: Reach): Sql => within(reach, sql`m.agent_id`, sql`m.trajectory_id`);
+export const manifestsWithin = (reach: Reach): Sql =>
+  within(reach, { owner: sql`m.agent_id`, trajectory: sql`m.trajectory_id`, subjects: sql`m.subject_ids` });

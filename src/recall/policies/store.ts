@@ -203,8 +203,14 @@ export async function policiesFor(
 
 /** An agent reaches its own policies, those of scopes and trajectories within its reach, and the tenant-wide ones. */
 export const policiesWithin = (reach: Reach): Sql =>
-  sql`(p.attached = 'tenant' OR ${within(reach, sql`p.agent_id`, sql`p.trajectory_id`)} OR ${within(
-    reach,
-    sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = p.scope_id)`,
-    sql`p.trajectory_id`,
-  )})`;
+  sql`(p.attached = 'tenant' OR ${within(reach, { owner: sql`p.agent_id`, ...policyColumns })} OR ${within(reach, {
+    owner: sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = p.scope_id)`,
+    ...policyColumns,
+  })})`;
+
+/** A policy is about those that its scope or trajectory is about. */
+const policyColumns = {
+  trajectory: sql`p.trajectory_id`,
+  subjects: sql`COALESCE((SELECT s.subject_ids FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = p.scope_id),
+    (SELECT t.subject_ids FROM trajectories t WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = p.trajectory_id))`,
+};

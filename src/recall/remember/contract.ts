@@ -1,7 +1,7 @@
 /** Operations remember and recall: memory in two calls. */
 import { z } from 'zod';
 import { makes, operation, readsAnything, ttl, where } from '../../engine/contract.js';
-import { instant, jsonObject, text, uuid } from '../../kernel/contract.js';
+import { actingUser, instant, jsonObject, text, uuid } from '../../kernel/contract.js';
 import { turnRole } from '../../memory/contract.js';
 import { excerpt, foundEntity, MAX_QUERY, searchedTypeInAnyCase, searchInput } from '../search/model.js';
 import { passagesAsText } from './passages.js';
@@ -24,6 +24,7 @@ const rememberInput = z.strictObject({
   scope_id: uuid.optional().describe('Of a turn: the scope it belongs to; default: one called memory'),
   ttl: ttl.optional().describe('Of a note'),
   metadata: jsonObject.optional(),
+  user: actingUser,
 });
 
 const remembered = z
@@ -48,6 +49,7 @@ const recallInput = z.strictObject({
     .optional()
     .describe('Default: Turn, Artifact, Note and Card'),
   max_tokens: z.int().min(1).max(1_000_000).optional().describe('Upper limit of all texts together'),
+  user: actingUser,
 });
 
 const passage = z

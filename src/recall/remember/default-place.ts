@@ -34,17 +34,24 @@ async function openPlace(
   throw new CairnError('STATE_CONFLICT', `${MAX_PLACES} places called ${NAME} are closed: give a ${field}`);
 }
 
+/** A user has a place of its own. */
 export function defaultTrajectory(call: Call): Promise<string> {
   const { driver, tenant } = call;
+  const { user_id } = call.caller;
   return openPlace(
     tenant,
-    'trajectory',
+    user_id === undefined ? 'trajectory' : `trajectory of user ${user_id}`,
     'trajectory_id',
     async (id) => {
       const row = await findTrajectory(driver.at(tenant), id);
       return row && row.deleted_at === null && row.status === 'Active';
     },
-    (trajectory_id) => trajectories.create(systemCall(call, tenant), { trajectory_id, name: NAME }),
+    (trajectory_id) =>
+      trajectories.create(systemCall(call, tenant), {
+        trajectory_id,
+        name: NAME,
+        subject_ids: user_id === undefined ? [] : [user_id],
+      }),
   );
 }
 
@@ -52,14 +59,22 @@ export function defaultScope(call: Call, trajectory_id: string): Promise<string>
   const { driver, tenant } = call;
   return openPlace(
     tenant,
-    `scope of ${trajectory_id}`,
+    call.caller.user_id === undefined
+      ? `scope of ${trajectory_id}`
+      : `scope of ${trajectory_id} for ${call.caller.user_id}`,
     'scope_id',
     async (id) => {
       const row = await findScope(driver.at(tenant), id);
       return row && row.deleted_at === null && row.closed_at === null;
     },
     (scope_id) =>
-      scopes.create(systemCall(call, tenant), { scope_id, trajectory_id, name: NAME, token_budget: WINDOW_TOKENS }),
+      scopes.create(systemCall(call, tenant), {
+        scope_id,
+        trajectory_id,
+        name: NAME,
+        token_budget: WINDOW_TOKENS,
+        subject_ids: call.caller.user_id === undefined ? [] : [call.caller.user_id],
+      }),
   );
 }
 

@@ -1,7 +1,7 @@
 /** Conditions on search_docs (alias d): readable, visible to the caller, passing the filters. */
 import { acrossTenants, byDialect, join, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { CardReach } from '../../engine/index.js';
-import type { Reach } from '../../engine/sql.js';
+import { type Reach, subjectsWithin, type UserReach } from '../../engine/sql.js';
 import { visibleBox } from '../../facts/sql.js';
 import { toMs } from '../../kernel/index.js';
 import { artifactsWithin, type MemoryColumns, notesWithin, ownsOrWorksIn } from '../../memory/sql.js';
@@ -9,7 +9,9 @@ import type { Comparison, Filter } from './model.js';
 
 /** The reach of an agent, by type of entity; absent if unlimited. */
 export interface Viewer {
-  readonly agent_id: string;
+  /** Null for a caller that is restricted to a user alone. */
+  readonly agent_id: string | null;
+  readonly user?: UserReach | undefined;
   readonly turn?: Reach | undefined;
   readonly artifact?: Reach | undefined;
   readonly note?: Reach | undefined;
@@ -43,6 +45,7 @@ export const isReadable = (now: number): Sql =>
   sql`d.gone IS NULL AND (d.expires_at IS NULL OR d.expires_at > ${now}) AND ${notEnded()}`;
 
 function inReach(reach: Reach): Sql {
+  if (reach.extent === 'all') return sql`1 = 1`;
   if (reach.extent === 'none') return NEVER;
   if (reach.extent === 'own') return sql`d.agent_id = ${reach.agent_id}`;
   return sql`(d.agent_id = ${reach.agent_id} OR ${ownsOrWorksIn(reach, sql`d.trajectory_id`)})`;
@@ -50,7 +53,7 @@ function inReach(reach: Reach): Sql {
 
 /** Its author, or the owner of its scope. */
 function turnInReach(reach: Reach): Sql {
-  if (reach.extent === 'none') return NEVER;
+  if (reach.extent === 'none' || reach.extent === 'all') return inReach(reach);
   return sql`(${inReach(reach)} OR EXISTS (SELECT 1 FROM scopes o
     WHERE o.tenant_id = ${TENANT} AND o.scope_id = d.scope_id AND o.agent_id = ${reach.agent_id}))`;
 }
@@ -59,6 +62,7 @@ const memoryColumns: MemoryColumns = {
   id: sql`d.entity_id`,
   owner: sql`d.agent_id`,
   trajectory: sql`d.trajectory_id`,
+  subjects: sql`d.subject_ids`,
   type: sql`d.type`,
   level: sql`d.abstraction_level`,
 };
@@ -80,7 +84,7 @@ const shownCard = (agent_id: string): Sql =>
 export function visibleTo(viewer: Viewer | null): Sql {
   if (viewer === null) return sql`1 = 1`;
   const { turn, artifact, note, packet, thought, card } = viewer;
-  const others: Sql[] = [];
+  const others: Sql[] = [viewer.user ? subjectsWithin(viewer.user, sql`d.subject_ids`) : sql`1 = 1`];
   const rule = (type: Sql, condition: Sql) => others.push(sql`(d.entity_type <> ${type} OR ${condition})`);
   if (turn) rule(sql`'turn'`, turnInReach(turn));
   if (artifact) rule(sql`'artifact'`, artifactsWithin(artifact, memoryColumns));
@@ -88,7 +92,7 @@ export function visibleTo(viewer: Viewer | null): Sql {
   if (packet) rule(sql`'packet'`, inReach(packet));
   if (thought) rule(sql`'thought'`, inReach(thought));
   if (card) rule(sql`'card'`, cardInReach(card));
-  rule(sql`'card'`, shownCard(viewer.agent_id));
+  if (viewer.agent_id !== null) rule(sql`'card'`, shownCard(viewer.agent_id));
   return join(others, ' AND ');
 }
 

@@ -1,6 +1,8 @@
 /** Search operations: over everything, or over artifacts or notes alone. */
+
 import { z } from 'zod';
 import { operation, reads, readsAnything } from '../../engine/contract.js';
+import { actingUser } from '../../kernel/contract.js';
 import { searchedTypeInAnyCase, searchInput, searchInputOf, searchOutput } from './model.js';
 
 export const search = {
@@ -10,6 +12,7 @@ export const search = {
     input: z.strictObject({
       ...searchInput,
       entity_types: z.array(searchedTypeInAnyCase).min(1).max(6).optional().describe('Default: all'),
+      user: actingUser,
     }),
     output: searchOutput,
     access: 'read',

@@ -2,7 +2,7 @@
 import { parseThoughtContentId } from '../../checkpoints/sql.js';
 import type { In } from '../../engine/contract.js';
 import { type Call, indexKey } from '../../engine/index.js';
-import { cardReachOf, reachOf } from '../../identity/index.js';
+import { cardReachOf, reachOf, userReachOf } from '../../identity/index.js';
 import { embedding, vectorIndexing } from '../../index/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError, indexedType, type SearchedType, shownType, toIso } from '../../kernel/index.js';
@@ -21,9 +21,11 @@ const MAX_DEPTH = 1000;
 
 function viewerOf(call: Call): Viewer | null {
   const agent_id = call.caller.agent_id ?? call.acting?.agent_id ?? null;
-  if (agent_id === null) return null;
+  const user = userReachOf(call);
+  if (agent_id === null && user === undefined) return null;
   return {
     agent_id,
+    user,
     turn: reachOf(call, 'Turn'),
     artifact: reachOf(call, 'Artifact'),
     note: reachOf(call, 'Note'),

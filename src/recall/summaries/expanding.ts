@@ -1,10 +1,11 @@
 /** Expands a summary, principle or fact to its sources, while they exist. */
-import type { Query } from '../../driver/index.js';
+import { listToText, type Query } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
-import type { Call } from '../../engine/index.js';
+import { type Call, reachesSubjects } from '../../engine/index.js';
 import { reachOf } from '../../identity/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError, notFound, toIso } from '../../kernel/index.js';
+import type { Turn } from '../../memory/contract.js';
 import { contentErased, linksOf } from '../../memory/index.js';
 import { type EntityRef, findMemory, isVersionLive, scopesReached, type VersionRow } from '../../memory/sql.js';
 import { currentMemories } from '../extraction/fact-keys.js';
@@ -49,7 +50,8 @@ async function turnSources(call: Call, query: Query, ids: readonly string[]): Pr
   if (reach && turns.length > 0) {
     const scope_ids = [...new Set(turns.map(({ scope_id }) => scope_id))];
     const reached = await scopesReached(query, scope_ids, reach);
-    if (scope_ids.some((id) => !reached.has(id))) refuseBeyond('turns');
+    const isForeign = ({ subject_ids }: Turn) => !reachesSubjects(reach.user, listToText(subject_ids));
+    if (scope_ids.some((id) => !reached.has(id)) || turns.some(isForeign)) refuseBeyond('turns');
   }
   return turns.map(({ turn_id: id, content, scope_id, sequence, role, created_at }) => {
     return { entity_type: 'Turn', id, name: null, content, scope_id, sequence, role, created_at };
