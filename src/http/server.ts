@@ -262,11 +262,12 @@ function addPages(
   let page: string | undefined;
   // Metrics cover all tenants, so they are for the operator: an admin of the default tenant.
   const requireOperator = async (request: FastifyRequest) => {
-    const { tenant_id, role, agent_id } = await authenticate(request);
-    if (tenant_id !== OPEN_CALLER.tenant_id || role !== 'admin' || agent_id !== null)
+    const { tenant_id, role, agent_id, user_id } = await authenticate(request);
+    const isBound = agent_id !== null || user_id !== undefined;
+    if (tenant_id !== OPEN_CALLER.tenant_id || role !== 'admin' || isBound)
       throw new CairnError(
         'FORBIDDEN',
-        `metrics cover all tenants: they need a key of the tenant \`${OPEN_CALLER.tenant_id}\` with the role admin and without an agent`,
+        `metrics cover all tenants: they need a key of the tenant \`${OPEN_CALLER.tenant_id}\` with the role admin and without an agent or user`,
       );
   };
   app.get('/', { onRequest: localUnlessKeys(host) }, (request, reply) =>

@@ -245,6 +245,26 @@ describe('mistakes', () => {
     }));
 });
 
+describe('users', () => {
+  it('USER-3 is named by --user, and a key is bound to one', () =>
+    inFolder(async (cwd) => {
+      const ran = async (...args: string[]) => json(await cairnProcess(args, { cwd }));
+      await ran('remember', 'The office in Munich is old', '--user', 'anna', '--json');
+      await ran('remember', 'The office in Hamburg is new', '--user', 'ben', '--json');
+      const texts = async (...args: string[]) =>
+        ((await ran('recall', 'office', '--json', ...args)).passages as { text: string }[]).map(({ text }) => text);
+      expect(await texts('--user', 'anna')).toEqual(['The office in Munich is old']);
+      expect((await texts()).sort()).toEqual(['The office in Hamburg is new', 'The office in Munich is old']);
+      const created = await ran('keys', 'create', '--user', 'ben');
+      expect(created).toMatchObject({ user_id: 'ben', agent_id: null });
+      const server = await serveCairn([], { cwd });
+      const remote = ['--url', server.url, '--key', created.key as string];
+      expect(await texts(...remote)).toEqual(['The office in Hamburg is new']);
+      expectOneLine(await cairnProcess(['recall', 'office', '--user', 'anna', ...remote], { cwd }), 'ben');
+      await server.stop();
+    }));
+});
+
 describe('keys', () => {
   it('are made, listed and revoked on the file, and a running server follows at once', () =>
     inFolder(async (cwd) => {

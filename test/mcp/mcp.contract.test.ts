@@ -153,6 +153,22 @@ describe('settings', () => {
       expect(notes).toMatchObject([{ content: 'Anna prefers tea', agent_id: 'editor' }]);
     }));
 
+  it('MCP-7, USER-3 say for which user the tools are', () =>
+    inFolder(async (cwd) => {
+      const store = await openCairn({ database: join(cwd, 'cairn.db') });
+      await store.remember('Ben prefers tea', { user: 'ben' });
+      await withMcp({ cwd, args: ['--user', 'anna'] }, async ({ call }) => {
+        await call('remember', { text: 'Anna prefers tea' });
+        const recalled = textOf(await call('recall', { query: 'tea' }));
+        expect(recalled).toContain('Anna prefers tea');
+        expect(recalled).not.toContain('Ben');
+        expect(await call('recall', { query: 'tea', user: 'ben' })).toMatchObject({ isError: true });
+      });
+      const { notes } = await store.notes.list({}, { user: 'anna' });
+      await store.close();
+      expect(notes).toMatchObject([{ content: 'Anna prefers tea', subject_ids: ['anna'] }]);
+    }));
+
   it('MCP-7 that make no sense are refused in a line, with nothing on stdout', () =>
     inFolder(async (cwd) => {
       const wrong = [

@@ -252,12 +252,15 @@ export async function countArtifact(tx: Tx, counted_in: string, level: string): 
   return all!.made;
 }
 
-/** A job belongs to its scope. */
-export const jobsWithin = (reach: Reach): Sql =>
-  within(reach, {
-    owner: sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = j.scope_id)`,
-    trajectory: sql`j.trajectory_id`,
-    // A job of a trajectory has no scope, one of the whole tenant neither.
-    subjects: sql`COALESCE((SELECT s.subject_ids FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = j.scope_id),
+/** A job belongs to its scope. What is about nobody may have been made of what is about many: its jobs are of no user. */
+export const jobsWithin = ({ user, ...reach }: Reach): Sql =>
+  within(
+    { ...reach, user: user && { ...user, owned: true } },
+    {
+      owner: sql`(SELECT s.agent_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = j.scope_id)`,
+      trajectory: sql`j.trajectory_id`,
+      // A job of a trajectory has no scope, one of the whole tenant neither.
+      subjects: sql`COALESCE((SELECT s.subject_ids FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.scope_id = j.scope_id),
       (SELECT t.subject_ids FROM trajectories t WHERE t.tenant_id = ${TENANT} AND t.trajectory_id = j.trajectory_id))`,
-  });
+    },
+  );
