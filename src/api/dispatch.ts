@@ -3,13 +3,20 @@ import type { z } from 'zod';
 import { useCases as checkpoints } from '../checkpoints/index.js';
 import { asTurnAgent, useCases as coordination, hasGuards } from '../coordination/index.js';
 import { useCases as dsl } from '../dsl/index.js';
-import { type Access, type Caller, type KeyRole, type Operation, readInput } from '../engine/contract.js';
+import {
+  type Access,
+  type Caller,
+  type KeyRole,
+  type Operation,
+  pathParameters,
+  readInput,
+} from '../engine/contract.js';
 import type { Call, Runtime } from '../engine/index.js';
 import { useCases as facts } from '../facts/index.js';
 import { asPermitted, useCases as identity, refuseForUsers } from '../identity/index.js';
 import { actingUser } from '../kernel/contract.js';
 import { CairnError, invalid, toImmutable } from '../kernel/index.js';
-import { useCases as maintenance } from '../maintenance/index.js';
+import { useCases as maintenance, withReceipt } from '../maintenance/index.js';
 import { useCases as memory } from '../memory/index.js';
 import { useCases as recall } from '../recall/index.js';
 import type { Api, ApiByName, CallOptions } from './api.js';
@@ -39,6 +46,7 @@ const useCases: UseCases = {
   scopes: { ...memory.scopes, ...recall.scopes },
   artifacts: { ...memory.artifacts, ...recall.artifacts },
   notes: { ...memory.notes, ...recall.notes },
+  memory: { ...recall.memory, ...maintenance.memory },
 };
 
 const rank: Record<KeyRole | Access, number> = { read: 1, write: 2, admin: 3 };
@@ -65,7 +73,9 @@ export function apiFor(runtime: Runtime, caller: Caller, ready?: () => Promise<v
       return { call, guarded, parsed: waits ? (toImmutable(parsed) as Record<string, unknown>) : parsed };
     };
     const run = ({ call, parsed }: CheckedCall) =>
-      isRestricted(call) ? asPermittedOnly(operation, useCase, call, parsed) : useCase(call, parsed);
+      isRestricted(call)
+        ? asPermittedOnly(operation, useCase, call, parsed)
+        : explained(operation, useCase, call, parsed);
     const guard = async (checked: CheckedCall): Promise<CheckedCall> => ({
       ...checked,
       call: await asTurnAgent(checked.call, checked.parsed, writes),
@@ -128,10 +138,25 @@ function asPermittedOnly(
 ): ReturnType<UseCase<Operation>> {
   refuseForUsers(call, operation);
   const permitted = () => asPermitted(call, operation.touches, input, recordsPresence(operation));
-  if (!operation.stream) return permitted().then((own) => useCase(own, input as never));
+  if (!operation.stream) return permitted().then((own) => explained(operation, useCase, own, input as never));
   return (async function* () {
     yield* useCase(await permitted(), input as never) as unknown as AsyncIterable<unknown>;
   })() as unknown as ReturnType<UseCase<Operation>>;
+}
+
+/** Runs a use case; an error about something that was forgotten names the receipt. */
+function explained(
+  operation: NamedOperation,
+  useCase: UseCase<Operation>,
+  call: Call,
+  input: Record<string, unknown>,
+): ReturnType<UseCase<Operation>> {
+  const answer = useCase(call, input as never);
+  if (operation.stream) return answer;
+  return answer.catch(async (error: unknown) => {
+    const about = pathParameters(operation.path).map((name) => [name, input[name]]);
+    throw await withReceipt(call, Object.fromEntries(about), error);
+  }) as ReturnType<UseCase<Operation>>;
 }
 
 /** Operations that change the row of an agent record its presence there. */

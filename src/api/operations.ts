@@ -14,7 +14,7 @@ import { dsl } from '../dsl/contract.js';
 import type { Operation } from '../engine/contract.js';
 import { boxes, cards, events, packets, profiles } from '../facts/contract.js';
 import { agents, auth, keys, settings } from '../identity/contract.js';
-import { lifetime } from '../maintenance/contract.js';
+import { erasures, forgetting, lifetime } from '../maintenance/contract.js';
 import { artifacts, edges, notes, scopes, trajectories, turns } from '../memory/contract.js';
 import {
   artifactSearch,
@@ -31,7 +31,7 @@ import {
 } from '../recall/contract.js';
 
 const operations = {
-  memory,
+  memory: { ...memory, ...forgetting },
   search,
   trajectories,
   scopes: { ...scopes, ...scopeJobs },
@@ -61,6 +61,7 @@ const operations = {
   events,
   dsl,
   lifetime,
+  erasures,
   settings,
   keys,
   auth,
@@ -70,7 +71,7 @@ export type Operations = Readonly<typeof operations>;
 
 /** A description of each group, for OpenAPI and the help of the commands. */
 export const groups: Readonly<Record<keyof Operations, string>> = {
-  memory: 'remember and recall plain text',
+  memory: 'remember, recall and forget',
   search: 'search all content, with reasons and filters',
   trajectories: 'tasks and subtasks',
   scopes: 'context windows with a token budget',
@@ -100,6 +101,7 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   events: 'live stream of all changes',
   dsl: 'agents, profiles, recipes, policies and settings as text',
   lifetime: 'expiry and erasure of content',
+  erasures: 'receipts of what was forgotten',
   settings: 'defaults of the tenant: lifetimes, closing scopes, contexts',
   keys: 'API keys',
   auth: 'identity of the caller',

@@ -6,6 +6,7 @@ import { engineSchema } from '../engine/index.js';
 import { factsSchema } from '../facts/index.js';
 import { identitySchema } from '../identity/index.js';
 import { indexSchema } from '../index/index.js';
+import { maintenanceSchema } from '../maintenance/index.js';
 import { memorySchema } from '../memory/index.js';
 import { recallSchema } from '../recall/index.js';
 
@@ -19,6 +20,7 @@ export const parts = {
   checkpoints: checkpointsSchema,
   recall: recallSchema,
   coordination: coordinationSchema,
+  maintenance: maintenanceSchema,
 } as const satisfies Readonly<Record<string, SchemaPart>>;
 
 export const schema: Schema = [{ version: 1, name: 'baseline', ...composed(Object.values(parts)) }];

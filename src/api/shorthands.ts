@@ -1,4 +1,4 @@
-/** Shorthands for the most used operations: `cairn.remember(text)` and `cairn remember <text>`. */
+/** Shorthands for the most used operations: `cairn.remember(text)`, `cairn remember <text>`, `cairn.forget({ ids })`. */
 import type { Operation } from '../engine/contract.js';
 import type { Api, ApiByName, CallOptions, Input, Output } from './api.js';
 import type { Operations } from './operations.js';
@@ -8,7 +8,14 @@ export const shorthands = {
   recall: { group: 'memory', verb: 'recall', first: 'query' },
 } as const satisfies Record<string, { group: keyof Operations; verb: string; first: string }>;
 
+/** Operations with a shorthand that takes their whole input. */
+const plain = { forget: { group: 'memory', verb: 'forget' } } as const satisfies Record<
+  string,
+  { group: keyof Operations; verb: string }
+>;
+
 type Table = typeof shorthands;
+type Plain = typeof plain;
 
 type Shorthand<O, F extends string> = O extends Operation
   ? (first: Input<O>[F & keyof Input<O>], rest?: Omit<Input<O>, F>, options?: CallOptions) => Promise<Output<O>>
@@ -19,13 +26,17 @@ export type Shorthands = {
     Operations[Table[N]['group']][Table[N]['verb'] & keyof Operations[Table[N]['group']]],
     Table[N]['first']
   >;
+} & {
+  readonly [N in keyof Plain]: Api[Plain[N]['group']][Plain[N]['verb']];
 };
 
-export const shorthandsOn = (api: Api): Shorthands =>
-  Object.fromEntries(
-    Object.entries(shorthands).map(([name, { group, verb, first }]) => [
-      name,
-      (value: unknown, rest?: object, options?: CallOptions) =>
-        (api as unknown as ApiByName)[group]![verb]!({ ...rest, [first]: value }, options),
-    ]),
-  ) as Shorthands;
+export function shorthandsOn(api: Api): Shorthands {
+  const operations = api as unknown as ApiByName;
+  const short = Object.entries(shorthands).map(([name, { group, verb, first }]) => [
+    name,
+    (value: unknown, rest?: object, options?: CallOptions) =>
+      operations[group]![verb]!({ ...rest, [first]: value }, options),
+  ]);
+  const same = Object.entries(plain).map(([name, { group, verb }]) => [name, operations[group]![verb]!]);
+  return Object.fromEntries([...short, ...same]) as Shorthands;
+}

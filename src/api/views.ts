@@ -4,7 +4,7 @@ import type { Api, ApiByName, CallOptions } from './api.js';
 import { allOperations } from './operations.js';
 import { type Shorthands, shorthandsOn } from './shorthands.js';
 
-/** An Api with the shorthands `remember` and `recall`. */
+/** An Api with the shorthands `remember`, `recall` and `forget`. */
 export interface CairnView extends Api, Shorthands {
   /**
    * The same Api for one user: it reads what is about this user or about nobody, and what it writes is about this user.

@@ -1,10 +1,10 @@
 /** Fills the registries of lower modules. */
 import { sql, TENANT } from '../driver/index.js';
-import { holderErasers } from '../engine/index.js';
+import { forgetters, holderErasers } from '../engine/index.js';
 import { NOTHING, reachedColumn, reachFinders } from '../engine/sql.js';
 import { treeDeletions } from '../memory/index.js';
 import { trajectoryReadConditions } from '../memory/sql.js';
-import { deleteExecutions } from './executions/ending.js';
+import { deleteExecutions, executionForgetter } from './executions/ending.js';
 import { eraseStates } from './executions/erasure.js';
 import { executionsWithin } from './executions/store.js';
 
@@ -40,3 +40,4 @@ trajectoryReadConditions.add(({ executions }) =>
 );
 
 treeDeletions.fill('executions', deleteExecutions);
+forgetters.fill('execution', executionForgetter);

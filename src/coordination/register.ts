@@ -2,12 +2,13 @@
 
 import { executionHooks } from '../checkpoints/index.js';
 import { sql, TENANT } from '../driver/index.js';
-import { expiries, writeGuards } from '../engine/index.js';
+import { derivations, expiries, forgetters, writeGuards } from '../engine/index.js';
 import { agentHoldings, agentWork } from '../identity/index.js';
 import { finishingHooks, treeDeletions } from '../memory/index.js';
 import { onBehalfConditions } from '../memory/sql.js';
 import { contextReferences } from '../recall/index.js';
 import { expireBatch, expireDeadline, expireTurn } from './agent-turns/expiry.js';
+import { promptsFrom } from './agent-turns/forgetting.js';
 import { isPartyTo } from './agent-turns/rules.js';
 import { activeTurnOf, findAgentTurn } from './agent-turns/store.js';
 import { expireDelegation } from './delegations/expiry.js';
@@ -15,6 +16,7 @@ import { checkLockGuard, checkTurnGuard } from './guards/guards.js';
 import { expireHandoff } from './handoffs/expiry.js';
 import { expireLock } from './locks/queue.js';
 import { releaseHeldBy } from './locks/service.js';
+import { messageForgetter } from './messages/erasure.js';
 import { expireDelivery, releaseDeliveriesOf } from './messages/expiry.js';
 import { expirePause } from './pauses/answering.js';
 import { pausesOfExecutions } from './pauses/executions.js';
@@ -28,6 +30,9 @@ expiries.fill('handoff', expireHandoff);
 expiries.fill('pause', expirePause);
 expiries.fill('lock', (work, lease) => expireLock(work, lease.subject_id));
 expiries.fill('message', expireDelivery);
+
+derivations.fill('prompts', promptsFrom);
+forgetters.fill('message', messageForgetter);
 
 writeGuards.fill('agent_turn', checkTurnGuard);
 writeGuards.fill('lock', checkLockGuard);

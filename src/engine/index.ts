@@ -28,6 +28,16 @@ export {
   startErasure,
   waitForErasure,
 } from './lifetimes/erasure.js';
+export {
+  derivations,
+  derivedFrom,
+  type Erased,
+  type ErasedContent,
+  type Forgettable,
+  type ForgettableKind,
+  type Forgetter,
+  forgetters,
+} from './lifetimes/forgetting.js';
 export { Erasures, inBatches, nextBatch } from './lifetimes/running-erasures.js';
 export { agreedExpiry, checkLifetime, lifetimeClassOf, lifetimeOf } from './lifetimes/ttl.js';
 export { resolveAsOf } from './reads/as-of.js';

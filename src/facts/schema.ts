@@ -2,7 +2,7 @@
 import type { SchemaPart } from '../driver/index.js';
 
 export const factsSchema: SchemaPart = {
-  tables: ['cards', 'card_subjects', 'boxes', 'box_entries', 'box_grants', 'profiles', 'sweeps'],
+  tables: ['cards', 'card_subjects', 'card_sources', 'boxes', 'box_entries', 'box_grants', 'profiles', 'sweeps'],
   statements: ({ id, int, json, table, compact }) => [
     // held_by: the holder of a card or box: `scope:<id>`, `session:<trajectory_id>`, `trajectory:<id>`,
     // `checkpoint:<box_id>` or `note:<id>`. Once the holder is in `endings`, the card or box is unreadable.
@@ -38,6 +38,14 @@ export const factsSchema: SchemaPart = {
       subject_id ${id} NOT NULL,
       card_id ${id} NOT NULL,
       PRIMARY KEY (tenant_id, subject_id, card_id)
+    ) ${compact}`,
+
+    // The derived_from of cards, by source: forgetting a source forgets what was derived from it.
+    `CREATE TABLE card_sources (
+      tenant_id ${id} NOT NULL,
+      source_id ${id} NOT NULL,
+      card_id ${id} NOT NULL,
+      PRIMARY KEY (tenant_id, source_id, card_id)
     ) ${compact}`,
 
     // A fork starts with the entries of base_box_id at base_revision, until its own revision base_until if a save cut

@@ -10,6 +10,7 @@ export {
   erasePacket,
   expiredCards,
   expiredPackets,
+  forgetCards,
   inBox,
   keyedHash,
   lockSweeps,

@@ -45,6 +45,7 @@ export const errorCodes = {
   PAUSE_NOT_FOUND: { status: 404, meaning: 'No pause has this id, or it was erased with its run.' },
   LOCK_NOT_FOUND: { status: 404, meaning: 'No lock has this id.' },
   MANIFEST_NOT_FOUND: { status: 404, meaning: 'No manifest has this id, or its trajectory was deleted.' },
+  ERASURE_NOT_FOUND: { status: 404, meaning: 'No receipt has this id.' },
   KEY_NOT_FOUND: { status: 404, meaning: 'No key has this id.' },
   ENTITY_ALREADY_EXISTS: { status: 409, meaning: 'The id already exists with different content.' },
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'Another request or agent already used this Idempotency-Key.' },

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { type Group, operation, reads, writes } from '../engine/contract.js';
 
+export { erasures, forgetting } from './erasures/contract.js';
+
 export const lifetime = {
   sweep: operation({
     method: 'POST',

@@ -1,5 +1,9 @@
-/** The door of maintenance: use cases, doctor and clock recovery. */
+/** The door of maintenance: use cases, doctor, clock recovery and receipts. */
+import './register.js';
+
 export { checks } from './checks.js';
 export { clockAhead, type RecoveredTenant, recoverClock } from './clock.js';
 export { examine } from './doctor.js';
+export { withReceipt } from './erasures/reading.js';
+export { maintenanceSchema } from './schema.js';
 export { useCases } from './use-cases.js';

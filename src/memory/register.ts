@@ -1,6 +1,6 @@
 /** What memory adds to the registries of lower modules. */
 import { type Sql, sql, TENANT } from '../driver/index.js';
-import { contentErasers } from '../engine/index.js';
+import { contentErasers, derivations, forgetters } from '../engine/index.js';
 import { containerFinders, type Reach, reachedColumn, reachFinders } from '../engine/sql.js';
 import { cardConditions } from '../facts/index.js';
 import { agentReferences } from '../identity/index.js';
@@ -15,6 +15,10 @@ import {
 } from './access/reach.js';
 import { cardNotSuperseded } from './entities/supersession.js';
 import { deleteLateEdges, eraseVersions } from './erasers.js';
+import { scopeForgetter, trajectoryForgetter } from './forgetting/containers.js';
+import { derivedByEdges, derivedBySource } from './forgetting/derivations.js';
+import { memoryForgetter } from './forgetting/memories.js';
+import { turnForgetter } from './forgetting/turns.js';
 import { findTrajectory } from './trajectories/store.js';
 
 agentReferences.fill('trajectory', async (query, trajectory_id) => {
@@ -24,6 +28,13 @@ agentReferences.fill('trajectory', async (query, trajectory_id) => {
 
 contentErasers.fill('versions', eraseVersions);
 contentErasers.fill('edges', deleteLateEdges);
+forgetters.fill('trajectory', trajectoryForgetter);
+forgetters.fill('scope', scopeForgetter);
+forgetters.fill('artifact', memoryForgetter('artifact'));
+forgetters.fill('note', memoryForgetter('note'));
+forgetters.fill('turn', turnForgetter);
+derivations.fill('sources', derivedBySource);
+derivations.fill('edges', derivedByEdges);
 cardConditions.fill('not_superseded', cardNotSuperseded);
 
 const versionFinder = (kind: 'artifact' | 'note', isReached: (reach: Reach) => Sql) => (id: string, reach: Reach) =>

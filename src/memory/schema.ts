@@ -69,6 +69,8 @@ export const memorySchema: SchemaPart = {
       -- Up to which turn it was summarised, and facts were extracted from it.
       summarized_turns ${int} NOT NULL DEFAULT 0,
       extracted_turns ${int} NOT NULL DEFAULT 0,
+      -- How many of its turns were forgotten: they keep their sequence, and count no more.
+      forgotten_turns ${int} NOT NULL DEFAULT 0,
       PRIMARY KEY (tenant_id, scope_id)
     ) ${table}`,
     'CREATE INDEX scopes_by_trajectory ON scopes (tenant_id, trajectory_id, scope_id)',
@@ -88,6 +90,7 @@ export const memorySchema: SchemaPart = {
       tokens_used ${int} NOT NULL,
       turns ${int} NOT NULL,
       created_at ${int} NOT NULL,
+      forgotten_turns ${int} NOT NULL DEFAULT 0,
       ${origin},
       PRIMARY KEY (tenant_id, scope_id)
     ) ${table}`,

@@ -11,7 +11,7 @@ export { checkProviders, loadProviders, type ProviderOptions, providersOf } from
 export { JobQueue, jobQueue } from './jobs/queue.js';
 export { releasePins, runJob } from './jobs/service.js';
 export { moveJobs } from './jobs/store.js';
-export { insertManifest } from './manifests/store.js';
+export { insertManifest, showedAnyCard } from './manifests/store.js';
 export {
   checkPolicy,
   createPolicyIn,

@@ -1,6 +1,6 @@
 /** Fills the registries of lower modules. */
 import { sql, TENANT } from '../driver/index.js';
-import { contentErasers, endLease, expiries } from '../engine/index.js';
+import { contentErasers, derivations, endLease, expiries } from '../engine/index.js';
 import { reachedColumn, reachFinders } from '../engine/sql.js';
 import { strongPins } from '../facts/sql.js';
 import { contentMeasures } from '../index/sql.js';
@@ -9,6 +9,7 @@ import { triggers } from '../memory/sql.js';
 import { eraseContexts } from './contexts/erasure.js';
 import { measureDocs } from './folding/contents.js';
 import { workBeforeClosing } from './jobs/closing-jobs.js';
+import { derivedByJobs } from './jobs/forgetting.js';
 import { jobDue } from './jobs/service.js';
 import { dropJobs, jobsWithin, pinnedByJob } from './jobs/store.js';
 import { fireAtEnd, fireOnArtifact, fireOnUse } from './jobs/triggers.js';
@@ -23,6 +24,8 @@ expiries.fill('index', async ({ tx }, { kind, subject_id }) => endLease(tx, kind
 contentMeasures.fill('contents', measureDocs);
 
 contentErasers.fill('contexts', async (call, ending) => ((await eraseContexts(call, ending)) ? {} : undefined));
+
+derivations.fill('jobs', derivedByJobs);
 
 reachFinders.fill(
   'manifest_id',

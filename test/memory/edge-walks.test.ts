@@ -439,6 +439,7 @@ async function populated({ as, store }: TestStore): Promise<World> {
         closed_at: null,
         summarized_turns: 0,
         extracted_turns: 0,
+        forgotten_turns: 0,
       },
     });
     await insertCards(tx, [heldCard(ids.Turn), heldCard(artifactCard)]);

@@ -1,10 +1,11 @@
 /** Prunes checkpoints, and deletes executions with all their checkpoints. */
-import { longQuery } from '../../driver/index.js';
+import { longQuery, sql, TENANT } from '../../driver/index.js';
 import type { In } from '../../engine/contract.js';
 import {
   appendEvent,
   type Call,
   change,
+  type Forgetter,
   startErasure,
   storedReplay,
   type Work,
@@ -164,6 +165,25 @@ async function endExecutions(
   for (const { execution_id, trajectory_id } of executions)
     appendEvent(work, 'cairn.execution.deleted', { type: 'execution', id: execution_id }, {}, trajectory_id);
 }
+
+/** Forgetting executions deletes them: nothing pins their states. */
+export const executionForgetter: Forgetter = {
+  find: async (query, ids) => {
+    const rows = await query.all<{ execution_id: string }>(
+      sql`SELECT execution_id FROM executions WHERE tenant_id = ${TENANT} AND execution_id = ANY(${ids})`,
+    );
+    return rows.map(({ execution_id }) => execution_id);
+  },
+  erase: async (work, ids) => {
+    const locked: ExecutionRow[] = [];
+    for (const id of [...ids].sort()) {
+      const row = await lockExecution(work.tx, id);
+      if (row?.deleted_at === null) locked.push(row);
+    }
+    await endExecutions(work, locked);
+    return { contents: [], done: true, holders: ids.map(executionHolder) };
+  },
+};
 
 /** Deletes executions with their trajectories. */
 export function deleteExecutions(work: Work): TreeDeletion {

@@ -1,5 +1,6 @@
 /** Erasing messages: content and deliveries are deleted, ids stay taken. */
 import { type Query, type Sql, sql, TENANT, type Tx } from '../../driver/index.js';
+import type { Forgetter } from '../../engine/index.js';
 
 interface ExpiredMessage {
   readonly message_id: string;
@@ -25,6 +26,26 @@ export async function eraseMessages(tx: Tx, message_ids: readonly string[], now:
   await dropDeliveries(tx, sql`m.tenant_id = ${TENANT} AND m.message_id = ANY(${message_ids})`);
   return erased;
 }
+
+export const messageForgetter: Forgetter = {
+  find: async (query, ids) => {
+    const rows = await query.all<{ message_id: string }>(
+      sql`SELECT message_id FROM messages WHERE tenant_id = ${TENANT} AND message_id = ANY(${ids})`,
+    );
+    return rows.map(({ message_id }) => message_id);
+  },
+  erase: async ({ tx, now }, ids) => {
+    const left = await tx.all<{ message_id: string; payload: string | null }>(
+      sql`SELECT message_id, payload FROM messages
+          WHERE tenant_id = ${TENANT} AND message_id = ANY(${ids}) AND erased_at IS NULL ORDER BY message_id FOR UPDATE`,
+    );
+    await eraseMessages(tx, ids, now);
+    return {
+      contents: left.map(({ message_id: of, payload }) => ({ of, content_id: of, texts: [payload] })),
+      done: true,
+    };
+  },
+};
 
 /** Erases the messages that name one of these trajectories. */
 export async function eraseMessagesAbout(tx: Tx, trajectory_ids: readonly string[], now: number): Promise<void> {

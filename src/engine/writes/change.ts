@@ -2,7 +2,7 @@
 import type { Query, Tx } from '../../driver/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError, invalid } from '../../kernel/index.js';
-import { canonical, sha256 } from '../../kernel/node.js';
+import { canonical, keyedSha256 } from '../../kernel/node.js';
 import type { Call, Work } from '../calls/call.js';
 import { checkGuards, isGuarded } from './guards.js';
 import { event } from './own-events.js';
@@ -73,14 +73,14 @@ export async function storedReplay(call: Call, input: unknown): Promise<Json | u
 /** Request hashes, since `storedReplay` and `change` both need them and a large input takes a while. */
 const hashes = new WeakMap<object, { readonly call: Call; readonly hash: string }>();
 
-/** Includes the agent and the user: another must not get this one's answer. */
+/** Keyed: it outlives the content of the request. Includes the agent and the user: another must not get this one's answer. */
 function hashOf(call: Call, key: string, input: unknown): string {
   if (!/^[\x21-\x7e]{1,200}$/.test(key)) throw invalid('Idempotency-Key must be 1 to 200 visible ASCII characters');
   const known = hashes.get(input as object);
   if (known?.call === call) return known.hash;
   const { agent_id, user_id } = call.caller;
   const who = user_id === undefined ? agent_id : [agent_id, user_id];
-  const hash = sha256(canonical([call.operation, who, input as Json]));
+  const hash = keyedSha256(call.meta.erasure_key, canonical([call.operation, who, input as Json]));
   if (typeof input === 'object' && input !== null) hashes.set(input, { call, hash });
   return hash;
 }

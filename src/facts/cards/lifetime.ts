@@ -1,8 +1,8 @@
 /** SQL of the lifetime engine: finds expired content, checks its pins, erases it. */
-import { createHmac } from 'node:crypto';
 import { join, type Query, type Sql, sql, TENANT, type Tx, textToList } from '../../driver/index.js';
 import { BOX_ENDED, CARD_ENDED, IS_TURN_BOX, SlotRegistry } from '../../engine/sql.js';
 import { hideDocs } from '../../index/sql.js';
+import { keyedSha256 } from '../../kernel/node.js';
 import { indexEntries } from '../packets/index-entries.js';
 import type { PacketInput } from '../packets/model.js';
 
@@ -45,13 +45,17 @@ interface ExpiryKey {
 export interface ExpiredCard extends ExpiryKey {
   readonly content_hash: string;
   readonly subject_ids: string | null;
+  readonly derived_from: string | null;
   readonly kept: number;
 }
+
+/** What erasing a card needs to know of it. */
+type Erasable = Pick<ExpiredCard, 'card_id' | 'content_hash' | 'subject_ids' | 'derived_from'>;
 
 /** Expired cards that are not erased, in order of expiry; without those already noted as kept. */
 export function expiredCards(query: Query, now: number, after: ExpiryKey, limit: number): Promise<ExpiredCard[]> {
   return query.all(
-    sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.expires_at, CASE WHEN ${pinned(now)} THEN 1 ELSE 0 END AS kept FROM cards c
+    sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.derived_from, c.expires_at, CASE WHEN ${pinned(now)} THEN 1 ELSE 0 END AS kept FROM cards c
         WHERE c.tenant_id = ${TENANT} AND c.expires_at IS NOT NULL AND c.erased_at IS NULL AND c.kept_at IS NULL
           AND c.expires_at <= ${now}
           AND (c.expires_at > ${after.expires_at} OR (c.expires_at = ${after.expires_at} AND c.card_id > ${after.card_id}))
@@ -60,8 +64,7 @@ export function expiredCards(query: Query, now: number, after: ExpiryKey, limit:
 }
 
 /** The hash of erased content: without the store's key it confirms no guess. */
-export const keyedHash = (key: string, hash: string): string =>
-  `keyed:${createHmac('sha256', key).update(hash).digest('hex')}`;
+export const keyedHash = (key: string, hash: string): string => `keyed:${keyedSha256(key, hash)}`;
 
 /** Erases all but the row, its id and its hash. */
 const BLANK: Sql = sql`content = NULL, tool_calls = NULL, tool_call_id = NULL, metadata = NULL, author_id = NULL,
@@ -76,16 +79,20 @@ export async function eraseCard(tx: Tx, card: ExpiredCard, hash: string, now: nu
   );
   if (changed === 0) return false;
   hideDocs(tx, 'card', [card.card_id]);
-  await forgetSubjects(tx, card.card_id, card.subject_ids);
+  await removeReferences(tx, card);
   return true;
 }
 
-async function forgetSubjects(tx: Tx, card_id: string, subject_ids: string | null): Promise<void> {
-  for (const subject of textToList(subject_ids)) {
+/** Removes what the indexes by subject and by source hold of a card. */
+async function removeReferences(tx: Tx, { card_id, subject_ids, derived_from }: Erasable): Promise<void> {
+  for (const subject of textToList(subject_ids))
     await tx.send(
       sql`DELETE FROM card_subjects WHERE tenant_id = ${TENANT} AND subject_id = ${subject} AND card_id = ${card_id}`,
     );
-  }
+  for (const source of textToList(derived_from))
+    await tx.send(
+      sql`DELETE FROM card_sources WHERE tenant_id = ${TENANT} AND source_id = ${source} AND card_id = ${card_id}`,
+    );
 }
 
 /** Erases unpinned cards of ended holders. Counts cards erased before too: a repeated batch returns the same count. */
@@ -96,25 +103,51 @@ export async function eraseCards(
   now: number,
   pin: Pin = pinned,
 ): Promise<number> {
-  const free = await tx.all<Omit<ExpiredCard, 'expires_at' | 'kept'> & { erased_at: number | null }>(
-    sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.erased_at FROM cards c
+  const free = await tx.all<Erasable & { erased_at: number | null }>(
+    sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.derived_from, c.erased_at FROM cards c
         WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids})
           AND (c.erased_at IS NOT NULL OR (${CARD_ENDED} IS NOT NULL AND NOT (${pin(now)})))`,
   );
   const left = free.filter(({ erased_at }) => erased_at === null);
+  await blankCards(tx, left, key, now);
+  return free.length;
+}
+
+interface ForgottenCard extends Erasable {
+  readonly content: string | null;
+  readonly tool_calls: string | null;
+}
+
+/** Erases cards whatever pins them; returns those that were not erased before, as they were. */
+export async function forgetCards(
+  tx: Tx,
+  card_ids: readonly string[],
+  key: string,
+  now: number,
+): Promise<ForgottenCard[]> {
+  const left = await tx.all<ForgottenCard>(
+    sql`SELECT c.card_id, c.content_hash, c.subject_ids, c.derived_from, c.content, c.tool_calls FROM cards c
+        WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids}) AND c.erased_at IS NULL
+        ORDER BY c.card_id FOR UPDATE`,
+  );
+  await blankCards(tx, left, key, now);
+  return left;
+}
+
+async function blankCards(tx: Tx, cards: readonly Erasable[], key: string, now: number): Promise<void> {
   hideDocs(
     tx,
     'card',
-    left.map(({ card_id }) => card_id),
+    cards.map(({ card_id }) => card_id),
   );
-  for (const { card_id, content_hash, subject_ids } of left) {
-    await forgetSubjects(tx, card_id, subject_ids);
+  for (const card of cards) {
+    const { card_id, content_hash } = card;
+    await removeReferences(tx, card);
     await tx.send(
       sql`UPDATE cards SET ${BLANK}, content_hash = ${keyedHash(key, content_hash)}, erased_at = ${now}
           WHERE tenant_id = ${TENANT} AND card_id = ${card_id} AND erased_at IS NULL`,
     );
   }
-  return free.length;
 }
 
 /** Sets kept_at on the cards that are still pinned; returns how many. */

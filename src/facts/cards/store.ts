@@ -66,6 +66,11 @@ const subjectsTable: Table = {
   columns: { tenant_id: 'text', subject_id: 'text', card_id: 'text' },
 };
 
+const sourcesTable: Table = {
+  name: 'card_sources',
+  columns: { tenant_id: 'text', source_id: 'text', card_id: 'text' },
+};
+
 export async function insertCards(tx: Tx, cards: readonly NewCard[]): Promise<void> {
   const tenant_id = tx.tenant;
   const rows = cards.map((card) => ({
@@ -76,6 +81,8 @@ export async function insertCards(tx: Tx, cards: readonly NewCard[]): Promise<vo
   await insertRows(tx, cardsTable, rows);
   const subjects = cards.flatMap(({ card_id, subject_ids }) => subject_ids.map((id) => [tenant_id, id, card_id]));
   await tx.insert(subjectsTable, subjects);
+  const sources = cards.flatMap(({ card_id, derived_from }) => derived_from.map((id) => [tenant_id, id, card_id]));
+  await tx.insert(sourcesTable, sources);
   const docs = cards.flatMap(({ doc, card_id, author_id, subject_ids, created_at, expires_at, held_by }) =>
     newDoc(doc, {
       content_id: card_id,

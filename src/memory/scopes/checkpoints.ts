@@ -37,11 +37,19 @@ export async function checkpoint(call: Call, input: In<'scopes.checkpoint'>): Pr
         const held_by = checkpointHolder(box_id);
         await makeFork(tx, source!, source!.revision, { ...made, held_by }, now);
       }
-      const { tokens_used, trajectory_id } = scope;
+      const { tokens_used, trajectory_id, forgotten_turns } = scope;
       // A scope has one checkpoint: the previous one ends.
       replaced = before?.box_id == null ? undefined : await endCheckpoint(work, before.box_id, trajectory_id);
       const turns = source!.length;
-      await putCheckpoint(tx, { scope_id, box_id, context_state, tokens_used, turns, created_at: now });
+      await putCheckpoint(tx, {
+        scope_id,
+        box_id,
+        context_state,
+        tokens_used,
+        turns,
+        created_at: now,
+        forgotten_turns,
+      });
       const facts = { turns, tokens_used, recoverable, ...(box_id === null ? {} : { box_id }) };
       appendEvent(work, 'cairn.scope.checkpointed', { type: 'scope', id: scope_id }, facts, trajectory_id);
       return readScope(call, tx, scope_id);
@@ -61,6 +69,13 @@ async function lockForRestore(work: Work, scope_id: string): Promise<ScopeRow> {
   return present(tx, 'scope', scope_id, await lockScope(tx, scope_id));
 }
 
+const lacksTurns = (scope_id: string, forgotten: number): CairnError =>
+  new CairnError(
+    'CONTENT_ERASED',
+    `${forgotten} turn(s) of the checkpoint of scope ${scope_id} were forgotten: restore it with allow_erased to go on without them`,
+    { scope_id, forgotten_turns: forgotten },
+  );
+
 export async function restore(call: Call, input: In<'scopes.restore'>): Promise<Out<'scopes.restore'>> {
   let from: string | null = null;
   return change(call, {
@@ -73,6 +88,7 @@ export async function restore(call: Call, input: In<'scopes.restore'>): Promise<
       if (!kept || !source || source.ended_at !== null) {
         throw new CairnError('NOT_RECOVERABLE', `scope ${input.scope_id} has no checkpoint to restore from`);
       }
+      if (kept.forgotten_turns > 0 && !input.allow_erased) throw lacksTurns(input.scope_id, kept.forgotten_turns);
       from = source.box_id;
       const scope_id = newId();
       const box_id = newId();
@@ -91,6 +107,7 @@ export async function restore(call: Call, input: In<'scopes.restore'>): Promise<
         token_budget: input.token_budget ?? scope.token_budget,
         tokens_used: kept.tokens_used,
         restored_from: input.scope_id,
+        forgotten_turns: kept.forgotten_turns,
         sent_hash: null,
       };
       await addScope(work, restored, box_id);

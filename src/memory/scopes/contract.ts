@@ -137,7 +137,12 @@ export const scopes = {
   restore: operation({
     method: 'POST',
     path: '/api/v1/scopes/{scope_id}/restore',
-    input: z.strictObject({ ...byId, name: name.optional(), token_budget: tokenBudget.optional() }),
+    input: z.strictObject({
+      ...byId,
+      name: name.optional(),
+      token_budget: tokenBudget.optional(),
+      allow_erased: z.boolean().optional().describe('Restore it although turns of it were forgotten; default: false'),
+    }),
     output: scope.extend({ context_state: z.string().nullable().describe('Of the checkpoint') }),
     access: 'write',
     touches: [reads('Turn', 'scope_id'), writes('Turn', 'scope_id')],

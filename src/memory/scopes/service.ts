@@ -146,7 +146,7 @@ export function refuseFinished(trajectory: TrajectoryRow): void {
 export const metadataText = (metadata: JsonObject = {}): string | null =>
   Object.keys(metadata).length === 0 ? null : canonical(metadata);
 
-type Covered = 'summarized_turns' | 'extracted_turns';
+type Covered = 'summarized_turns' | 'extracted_turns' | 'forgotten_turns';
 type Assigned = Covered | 'box_id' | 'threshold_at' | 'created_at' | 'updated_at' | 'closed_at' | 'deleted_at';
 type NewScope = Omit<ScopeRow, Assigned> & Partial<Pick<ScopeRow, Covered>>;
 
@@ -154,7 +154,8 @@ type NewScope = Omit<ScopeRow, Assigned> & Partial<Pick<ScopeRow, Covered>>;
 export async function addScope({ call, tx, now }: Work, scope: NewScope, box_id: string): Promise<void> {
   const threshold_at = thresholdAt(scope, scope.tokens_used, null, now);
   const times = { created_at: now, updated_at: now, closed_at: null, deleted_at: null };
-  await insertScope(tx, { summarized_turns: 0, extracted_turns: 0, ...scope, box_id, threshold_at, ...times });
+  const none = { summarized_turns: 0, extracted_turns: 0, forgotten_turns: 0 };
+  await insertScope(tx, { ...none, ...scope, box_id, threshold_at, ...times });
   if (threshold_at !== null) tx.journal(thresholdEvent(call, scope, scope.tokens_used, now));
 }
 

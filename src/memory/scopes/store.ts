@@ -52,6 +52,8 @@ export interface ScopeRow extends ScopeState {
   /** Turns that were summarized, and that facts were extracted from. */
   readonly summarized_turns: number;
   readonly extracted_turns: number;
+  /** Turns that were forgotten: they keep their sequence. */
+  readonly forgotten_turns: number;
 }
 
 const scopesTable = tenantTable('scopes', {
@@ -78,6 +80,7 @@ const scopesTable = tenantTable('scopes', {
     'updated_at',
     'summarized_turns',
     'extracted_turns',
+    'forgotten_turns',
   ],
   json: ['metadata'],
 });
@@ -173,8 +176,8 @@ export interface ScopeView extends ScopeRow {
   readonly done_at: number | null;
 }
 
-const VIEW: Sql = sql`SELECT s.*, b.length AS turns, k.box_id AS checkpoint_box_id, k.context_state,
-    k.tokens_used AS checkpoint_tokens, k.turns AS checkpoint_turns, k.created_at AS checkpoint_at,
+const VIEW: Sql = sql`SELECT s.*, b.length - s.forgotten_turns AS turns, k.box_id AS checkpoint_box_id, k.context_state,
+    k.tokens_used AS checkpoint_tokens, k.turns - k.forgotten_turns AS checkpoint_turns, k.created_at AS checkpoint_at,
     x.erased, x.kept, x.done_at
   FROM scopes s JOIN boxes b ON b.tenant_id = s.tenant_id AND b.box_id = s.box_id
   LEFT JOIN scope_checkpoints k ON k.tenant_id = s.tenant_id AND k.scope_id = s.scope_id
@@ -226,22 +229,24 @@ export interface CheckpointRow {
   readonly tokens_used: number;
   readonly turns: number;
   readonly created_at: number;
+  readonly forgotten_turns: number;
 }
 
 export const findCheckpoint = (query: Query, scope_id: string): Promise<CheckpointRow | undefined> =>
   query.get<CheckpointRow>(
-    sql`SELECT scope_id, box_id, context_state, tokens_used, turns, created_at FROM scope_checkpoints
+    sql`SELECT scope_id, box_id, context_state, tokens_used, turns, created_at, forgotten_turns FROM scope_checkpoints
         WHERE tenant_id = ${TENANT} AND scope_id = ${scope_id}`,
   );
 
 export async function putCheckpoint(tx: Tx, row: CheckpointRow): Promise<void> {
   await tx.run(
-    sql`INSERT INTO scope_checkpoints (tenant_id, scope_id, box_id, context_state, tokens_used, turns, created_at)
+    sql`INSERT INTO scope_checkpoints (tenant_id, scope_id, box_id, context_state, tokens_used, turns, created_at,
+          forgotten_turns)
         VALUES (${TENANT}, ${row.scope_id}, ${row.box_id}, ${row.context_state}, ${row.tokens_used}, ${row.turns},
-          ${row.created_at})
+          ${row.created_at}, ${row.forgotten_turns})
         ON CONFLICT (tenant_id, scope_id) DO UPDATE SET box_id = excluded.box_id,
           context_state = excluded.context_state, tokens_used = excluded.tokens_used, turns = excluded.turns,
-          created_at = excluded.created_at`,
+          created_at = excluded.created_at, forgotten_turns = excluded.forgotten_turns`,
   );
 }
 

@@ -17,12 +17,13 @@ async function countTurnsWithin(query: Query, segments: readonly Segment[], user
   const ids = (await tailOf(query, segments, MAX_COUNTED)).map(({ card_id }) => card_id);
   const row = await query.get<{ total: number }>(
     sql`SELECT COUNT(*) AS total FROM cards c
-        WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${ids}) AND ${subjectsWithin(user, sql`c.subject_ids`)}`,
+        WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${ids}) AND c.erased_at IS NULL
+          AND ${subjectsWithin(user, sql`c.subject_ids`)}`,
   );
   return Number(row!.total);
 }
 
-/** In order; a closed scope has none. */
+/** In order, without forgotten turns; a closed scope has none. */
 export function turnsOf(call: Call, input: In<'scopes.turns'>): Promise<Out<'scopes.turns'>> {
   const { scope_id, tail } = input;
   if (tail !== undefined && (input.cursor ?? input.offset ?? input.limit) !== undefined) {
@@ -34,11 +35,12 @@ export function turnsOf(call: Call, input: In<'scopes.turns'>): Promise<Out<'sco
     const box = await findBox(query, scope.box_id);
     const segments = await segmentsOf(query, box!);
     const user = userReachOf(call);
-    const total = user === undefined ? box!.length : await countTurnsWithin(query, segments, user);
+    const total = user === undefined ? scope.turns : await countTurnsWithin(query, segments, user);
     const list = { segments, input, filters: { scope_id }, total: box!.length };
     const { rows, ...page } = await entryPage(call, query, list);
     const ids = rows.map(({ card_id }) => card_id);
-    const shown = ({ subject_ids }: CardRow) => (reachesSubjects(user, subject_ids) ? 1 : 0);
+    const shown = ({ erased_at, subject_ids }: CardRow) =>
+      erased_at === null && reachesSubjects(user, subject_ids) ? 1 : 0;
     const cards = await readCards(call, query, ids, shown, 'turns by limit or tail');
     const turns = rows.flatMap(({ position, card_id }) => {
       const card = cards.get(card_id);

@@ -11,8 +11,9 @@ import {
   tenantTable,
 } from '../../driver/index.js';
 import type { LifetimeClass } from '../../engine/contract.js';
+import type { ErasedContent } from '../../engine/index.js';
 import { PENDING, VERSION_ENDED } from '../../engine/sql.js';
-import { eraseCards } from '../../facts/sql.js';
+import { eraseCards, forgetCards } from '../../facts/sql.js';
 import { changeDocLifetime, hideDocs } from '../../index/sql.js';
 import { BESIDE_VERSIONS, versionsAmong } from '../lookups.js';
 import { selectIds } from '../rows.js';
@@ -264,6 +265,31 @@ async function eraseVersions(tx: Tx, versions: readonly VersionKey[], now: numbe
   // A sealed box can keep the card of an erased version.
   hideDocs(tx, 'card', gone);
   return gone.length;
+}
+
+/** Erases versions of these entities with their cards, whatever pins them. Fewer cards than `limit`: the last ones. */
+export async function forgetVersions(
+  tx: Tx,
+  memory_ids: readonly string[],
+  limit: number,
+  key: string,
+  now: number,
+): Promise<ErasedContent[]> {
+  const held = await tx.all<VersionKey & { name: string | null }>(
+    sql`SELECT v.memory_id, v.version, v.card_id, v.name FROM memory_versions v
+          JOIN cards c ON c.tenant_id = v.tenant_id AND c.card_id = v.card_id
+        WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${memory_ids})
+          AND (v.erased_at IS NULL OR c.erased_at IS NULL)
+        ORDER BY v.memory_id, v.version LIMIT ${limit}`,
+  );
+  const card_ids = held.map(({ card_id }) => card_id);
+  const cards = new Map((await forgetCards(tx, card_ids, key, now)).map((card) => [card.card_id, card]));
+  await eraseVersions(tx, held, now, sql``);
+  return held.map(({ memory_id, card_id, name }) => ({
+    of: memory_id,
+    content_id: card_id,
+    texts: [name, cards.get(card_id)?.content ?? null],
+  }));
 }
 
 /** Erases versions of an ended holder and those of their cards that nothing pins. Fewer than `limit`: the last ones. */

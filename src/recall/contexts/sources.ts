@@ -176,7 +176,7 @@ export function scopesAround(query: Query, scope_id: string): Promise<ScopeBox[]
 /** The number of turns in the open scopes of a trajectory. */
 export async function turnsIn(query: Query, trajectory_id: string): Promise<number> {
   const row = await query.get<{ turns: number | null }>(
-    sql`SELECT CAST(SUM(b.length) AS BIGINT) AS turns FROM ${openScopes} CROSS JOIN boxes b
+    sql`SELECT CAST(SUM(b.length - s.forgotten_turns) AS BIGINT) AS turns FROM ${openScopes} CROSS JOIN boxes b
         WHERE s.tenant_id = ${TENANT} AND s.trajectory_id = ${trajectory_id} AND s.closed_at IS NULL
           AND b.tenant_id = ${TENANT} AND b.box_id = s.box_id`,
   );

@@ -96,7 +96,11 @@ export async function readTurns(call: Call, wanted: TurnsWanted, meter: Meter): 
     if (isEnough()) continue;
     for await (const page of cardsFromEnd(query, box)) {
       for (const { row, position } of page) {
-        if (row.erased_at !== null || !reachesSubjects(reach?.user, row.subject_ids)) continue;
+        if (row.erased_at !== null) {
+          if (counted) total--;
+          continue;
+        }
+        if (!reachesSubjects(reach?.user, row.subject_ids)) continue;
         if (!all && row.author_id !== reach.agent_id) continue;
         if (!counted) total++;
         const turn = turnCardOf(row);

@@ -23,6 +23,7 @@ import { costFrom, costOfFailure, type ProviderCost, reasonOf } from '../../prov
 import { extractFacts } from '../extraction/service.js';
 import { findPrinciple } from '../summaries/principles.js';
 import { summarizeArtifacts, summarizeTurns } from '../summaries/service.js';
+import { refuseForgotten } from './forgetting.js';
 import { addCosts, nothingMade, type Outcome, type PreparedTask, type Task } from './job-task.js';
 import type { Job } from './model.js';
 import type { Attempt } from './provider-calls.js';
@@ -87,8 +88,23 @@ async function lockClaimed(tx: Tx, { job, token }: Claim): Promise<JobRow | unde
 
 const taskOf = (job: JobRow): Task => ({ ...job, settings: JSON.parse(job.settings) as JobSettings });
 
-/** Calls the providers and prepares the write. */
-export function prepareTask(call: Call, action: JobRow['action'], task: Task, attempt: Attempt): Promise<PreparedTask> {
+/** Calls the providers and prepares the write, which is dropped if a source is forgotten meanwhile. */
+export async function prepareTask(
+  call: Call,
+  action: JobRow['action'],
+  task: Task,
+  attempt: Attempt,
+): Promise<PreparedTask> {
+  const prepared = await prepareAction(call, action, task, attempt);
+  const write = async (work: Work): Promise<Outcome> => {
+    const outcome = await prepared.write(work);
+    await refuseForgotten(work.tx, outcome.sources);
+    return outcome;
+  };
+  return { ...prepared, write };
+}
+
+function prepareAction(call: Call, action: JobRow['action'], task: Task, attempt: Attempt): Promise<PreparedTask> {
   if (action === 'extract') return extractFacts(call, task, attempt);
   if (task.settings.source_level === 'L1') return findPrinciple(call, task, attempt);
   if (task.trigger_type === 'ArtifactCount') return summarizeArtifacts(call, task, attempt);

@@ -109,9 +109,11 @@ export async function insertManifest(tx: Tx, row: NewManifest, content: Manifest
     cardsTable,
     card_ids.map((card_id) => [tx.tenant, card_id, row.manifest_id]),
   );
+  // Scopes restored from the same checkpoint show the same turns.
+  const ranges = new Map(content.turns.map((range) => [`${range.first} ${range.last} ${range.box_id}`, range]));
   await tx.insert(
     turnsTable,
-    content.turns.map(({ box_id, first, last }) => [tx.tenant, box_id, last, first, row.manifest_id]),
+    Array.from(ranges.values(), ({ box_id, first, last }) => [tx.tenant, box_id, last, first, row.manifest_id]),
   );
 }
 

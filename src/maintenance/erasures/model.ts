@@ -1,0 +1,122 @@
+/** Erasures: what to forget, and the receipt, which holds no content. */
+import { z } from 'zod';
+import { anyId, instant, text } from '../../kernel/contract.js';
+
+/** Ids in one request, and items in one answer. */
+export const MAX_IDS = 1000;
+export const MAX_ITEMS = 1000;
+
+const entityType = z.enum([
+  'Trajectory',
+  'Scope',
+  'Execution',
+  'Message',
+  'Artifact',
+  'Note',
+  'Turn',
+  'Card',
+  'Packet',
+]);
+
+export type ErasedType = z.output<typeof entityType>;
+
+const filter = z.strictObject({
+  trajectory_id: anyId.optional(),
+  scope_id: anyId.optional(),
+  agent_id: anyId.optional().describe('The agent that wrote it'),
+  created_before: instant.optional(),
+  created_after: instant.optional(),
+});
+
+export type ErasureFilter = z.output<typeof filter>;
+
+export const forgetInput = z.strictObject({
+  ids: z.array(anyId).min(1).max(MAX_IDS).optional().describe('Of any entities that hold content'),
+  filter: filter.optional().describe('Turns, artifacts, notes, cards and packets that match all members'),
+  user: anyId.optional().describe('All content about this subject'),
+  query: text(10_000, 1).optional().describe('Finds candidates, with dry_run alone: forget their ids afterwards'),
+  dry_run: z.boolean().optional().describe('List what would be erased, and erase nothing'),
+  shared: z.boolean().optional().describe('With user: also content about other subjects as well; default: false'),
+  copies: z.boolean().optional().describe('Also erase independent copies of the same text; default: false'),
+});
+
+export type ForgetInput = z.output<typeof forgetInput>;
+
+const erasureStatus = z
+  .enum(['planned', 'running', 'pending', 'verified'])
+  .describe(
+    'planned: a dry run. pending: erased, but the log of the database may still hold it. verified: it does not, either',
+  );
+
+const counts = z.object({
+  entity_type: entityType,
+  entities: z.int(),
+  contents: z.int().describe('Texts that were erased with them, such as versions; before the erasure: 0'),
+});
+
+const item = z.object({
+  entity_type: entityType,
+  entity_id: z.string(),
+  origin: z
+    .enum(['named', 'contained', 'derived', 'copy'])
+    .describe('contained: in a scope or trajectory that is forgotten. derived: made from what is forgotten'),
+  outcome: z
+    .enum(['to_be_erased', 'erased', 'kept_shared', 'copy'])
+    .describe('kept_shared: it is about other subjects as well. copy: an independent copy, which stays'),
+});
+
+export type ErasureItem = z.output<typeof item>;
+
+export const erasureSummary = z
+  .object({
+    erasure_id: z.string().nullable().describe('Null for a dry run'),
+    status: erasureStatus,
+    selected_by: z.enum(['ids', 'filter', 'user', 'query', 'tenant']),
+    request_hash: z.string().describe('A keyed hash of what was asked'),
+    agent_id: z.string().nullable(),
+    key_id: z.string().nullable(),
+    created_at: instant,
+    erased_at: instant.nullable(),
+    verified_at: instant.nullable(),
+  })
+  .meta({ id: 'ErasureSummary' });
+
+export const erasure = erasureSummary
+  .extend({
+    erased: z.array(counts).describe('What was named, or is in what was named'),
+    derived: z.array(counts).describe('What was derived from it, and is erased with it'),
+    kept_shared: z.int().describe('Content about other subjects as well, which stays'),
+    copies: z.int().describe('Independent copies of the same text, which stay unless asked for'),
+    items: z.array(item).describe('At most 1,000; without versions'),
+    not_covered: z.array(z.string()).describe('Where copies can be that Cairn cannot erase'),
+  })
+  .meta({ id: 'Erasure' });
+
+export type Erasure = z.output<typeof erasure>;
+
+export const forgotten = erasure.extend({
+  candidates: z
+    .array(z.object({ entity_type: z.string(), id: z.string(), snippet: z.string() }))
+    .optional()
+    .describe('Of a query: what it found'),
+});
+
+export const verification = z
+  .object({
+    erasure_id: z.string(),
+    status: erasureStatus,
+    verified: z.boolean(),
+    checked: z.int().describe('Entities and contents that were read again'),
+    remaining: z
+      .array(z.object({ entity_type: z.string(), entity_id: z.string() }))
+      .describe('Not erased; at most 100'),
+    bytes: z
+      .object({
+        files: z.array(z.object({ name: z.string(), bytes: z.int() })),
+        parts: z.int().describe('Parts of the erased texts that were looked for'),
+        found: z.int().describe('Parts that are in the file and in no content that remains'),
+      })
+      .nullable()
+      .describe('Null unless asked for, and on PostgreSQL'),
+  })
+  .meta({ id: 'ErasureVerification' });
