@@ -76,7 +76,7 @@ const isAdded = (one: LateRows): one is AddedDocs => one.kind === 'added';
 /** Empties documents that are found by their contents, or by other columns. */
 export async function emptyDocs(tx: Tx, which: Sql, docs: Sql = sql`search_docs`): Promise<number> {
   const rows = await tx.returning<{ doc_no: number }>(
-    sql`UPDATE ${docs} SET gone = 1, name = NULL, speaker = NULL, tags = NULL
+    sql`UPDATE ${docs} SET gone = 1, name = NULL, speaker = NULL, tags = NULL, subject_ids = NULL
         WHERE tenant_id = ${TENANT} AND gone IS NULL AND ${which} RETURNING doc_no`,
   );
   if (rows.length === 0) return 0;

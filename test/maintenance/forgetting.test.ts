@@ -162,12 +162,15 @@ onEveryTarget('forgetting', (test) => {
     const bob = await cairn.cards.add({ content: 'Bob likes coffee.', subject_ids: ['bob'] });
     const packet_id = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4aaa';
     await cairn.packets.write({ packet_id, packet_type: 'p', payload: { of: 'alice' }, subject_ids: ['alice'] });
+    const task = await cairn.trajectories.create({ name: 'Alice moves', subject_ids: ['alice'] });
     const receipt = await cairn.memory.forget({ user: 'alice' });
     expect(receipt).toMatchObject({ status: 'verified', selected_by: 'user', kept_shared: 1 });
     expect(receipt.erased).toEqual([
       { entity_type: 'Card', entities: 1, contents: 1 },
       { entity_type: 'Packet', entities: 1, contents: 1 },
+      { entity_type: 'Trajectory', entities: 1, contents: 0 },
     ]);
+    expect((await refusalOf(cairn.trajectories.get({ trajectory_id: task.trajectory_id }))).status).toBe(410);
     expect(JSON.stringify(receipt)).not.toContain('alice');
     expect((await refusalOf(cairn.cards.get({ card_id: alice.card_id }))).status).toBe(410);
     const read = await refusalOf(cairn.packets.get({ packet_id }));

@@ -1,4 +1,5 @@
 /** What an erasure would erase, without erasing it: for dry runs, and for the rights of agents. */
+import { longQuery } from '../../driver/index.js';
 import { type Call, derivedFrom, type Forgettable, forgetters } from '../../engine/index.js';
 import { type Selection, selectPage } from './selection.js';
 import { type ItemRow, STATE, versionCards } from './store.js';
@@ -30,7 +31,7 @@ export async function planOf(
   selection: Selection | null,
   shared: boolean,
 ): Promise<Plan> {
-  const query = call.driver.at(call.tenant);
+  const query = longQuery(call.driver, call.tenant);
   const items = new Map<string, PlannedItem>();
   const add = (found: readonly Forgettable[], origin: PlannedItem['origin'], state: number = STATE.todo): void => {
     for (const { kind, id } of found) {

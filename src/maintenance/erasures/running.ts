@@ -54,7 +54,7 @@ async function select(call: Call, { erasure_id, selection, shared }: ErasureRow)
   let left = selection === null ? null : (JSON.parse(selection) as Selection);
   while (left !== null) {
     if (call.erasures.stopping) return false;
-    const { items, next } = await selectPage(driver.at(tenant), left);
+    const { items, next } = await selectPage(longQuery(driver, tenant), left);
     const found = items.map(({ kind, id, shared: among }): NewItem => {
       const state = among && shared === 0 ? STATE.shared : STATE.todo;
       return { kind, id, origin: 'named', state };

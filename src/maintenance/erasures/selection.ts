@@ -1,5 +1,5 @@
 /** Selects what a filter or a user names, in pages, so that a selection can be continued after a crash. */
-import { join, type Query, type Sql, sql, TENANT, textToList } from '../../driver/index.js';
+import { byDialect, join, type Query, type Sql, sql, TENANT, textToList } from '../../driver/index.js';
 import type { Forgettable } from '../../engine/index.js';
 import { cardsAbout } from '../../facts/index.js';
 import { toMs } from '../../kernel/index.js';
@@ -8,7 +8,7 @@ import type { ErasureFilter } from './model.js';
 
 /** What is still to be selected. */
 export interface Selection {
-  readonly from: 'memories' | 'turns' | 'cards' | 'packets';
+  readonly from: 'trajectories' | 'scopes' | 'executions' | 'memories' | 'turns' | 'cards' | 'packets';
   /** The last id of the page before. */
   readonly after: string;
   readonly filter?: ErasureFilter;
@@ -28,10 +28,12 @@ interface Page {
 const PAGE = 500;
 
 export const selectionOf = ({ filter, user }: Pick<Selection, 'filter' | 'user'>): Selection =>
-  user === undefined ? { from: 'memories', after: '', filter: filter! } : { from: 'cards', after: '', user };
+  user === undefined ? { from: 'memories', after: '', filter: filter! } : { from: 'trajectories', after: '', user };
 
 const steps = (selection: Selection): readonly Selection['from'][] =>
-  selection.user === undefined ? ['memories', 'turns', 'cards', 'packets'] : ['cards', 'packets'];
+  selection.user === undefined
+    ? ['memories', 'turns', 'cards', 'packets']
+    : ['trajectories', 'scopes', 'executions', 'cards', 'packets'];
 
 /** The page after this one, or the start of the next step. */
 function following(selection: Selection, last: string | undefined, isFull: boolean): Selection | null {
@@ -59,7 +61,39 @@ const readOf = (items: readonly Selected[], ids: readonly string[]): Read => ({
   full: ids.length === PAGE,
 });
 
+const CONTAINERS = {
+  trajectories: { kind: 'trajectory', table: sql`trajectories`, column: sql`trajectory_id` },
+  scopes: { kind: 'scope', table: sql`scopes`, column: sql`scope_id` },
+  executions: { kind: 'execution', table: sql`executions`, column: sql`execution_id` },
+} as const;
+
+/** Few rows: they have no index by subject. */
+async function containersAbout(
+  query: Query,
+  from: keyof typeof CONTAINERS,
+  { after, user }: Pick<Selection, 'after' | 'user'>,
+): Promise<Read> {
+  const { kind, table, column } = CONTAINERS[from];
+  const listed = JSON.stringify(user);
+  const isAbout = byDialect({
+    sqlite: sql`INSTR(subject_ids, ${listed}) > 0`,
+    postgres: sql`STRPOS(subject_ids, ${listed}) > 0`,
+  });
+  const rows = await query.all<{ id: string; subject_ids: string }>(
+    sql`SELECT ${column} AS id, subject_ids FROM ${table}
+        WHERE tenant_id = ${TENANT} AND subject_ids IS NOT NULL AND ${isAbout} AND ${column} > ${after}
+        ORDER BY ${column} LIMIT ${PAGE}`,
+  );
+  const items = rows.map(({ id, subject_ids }) => ({ kind, id, shared: textToList(subject_ids).length > 1 }));
+  return readOf(
+    items,
+    rows.map(({ id }) => id),
+  );
+}
+
 async function byUser(query: Query, { from, after, user }: Selection): Promise<Read> {
+  if (from === 'trajectories' || from === 'scopes' || from === 'executions')
+    return containersAbout(query, from, { after, user: user! });
   if (from === 'cards') {
     const rows = await cardsAbout(query, user!, after, PAGE);
     const places = await placesOf(query, rows);
