@@ -6,6 +6,7 @@ import {
   describeMembers,
   inputLocation,
   inputSchema,
+  KEPT_HISTORY,
   namesProject,
   operationRoutes,
   pathParameters,
@@ -112,9 +113,17 @@ function bodyOf(operation: NamedOperation, { named, answered }: Schemas): JsonOb
   };
 }
 
+const HISTORY: JsonObject = {
+  'X-History': {
+    description: 'The content remains in the history, and how to erase it',
+    schema: { type: 'string', example: KEPT_HISTORY },
+  },
+};
+
 function answerOf(operation: NamedOperation, named: Named): JsonObject {
   const status = String(operation.status ?? 200);
-  if (status === '204') return { [status]: { description: 'Done' } };
+  if (status === '204')
+    return { [status]: { description: 'Done', ...(operation.keeps_history ? { headers: HISTORY } : {}) } };
   const type = operation.stream ? 'text/event-stream' : 'application/json';
   const schema = operation.stream ? { type: 'string' } : outputSchema(operation.output, named);
   return { [status]: { description: operation.summary, content: { [type]: { schema } } } };

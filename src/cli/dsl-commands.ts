@@ -1,7 +1,6 @@
 /** `cairn dsl validate|format|plan|apply|export`: sources as files, plans as lines. */
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
 import type { Cairn } from '../api/index.js';
 import { KIND_NAMES } from '../dsl/contract.js';
@@ -10,7 +9,7 @@ import { CairnError, invalid, withCommas } from '../kernel/index.js';
 import type { OwnCommand } from './file-commands.js';
 import { type Settings, withApi, withStore } from './settings.js';
 import { mistakeLines } from './source-mistakes.js';
-import { color, grey, plain, shorten } from './terminal.js';
+import { color, grey, isConfirmed, plain, shorten } from './terminal.js';
 
 export const dslCommands: readonly OwnCommand[] = [
   { group: 'dsl', verb: 'validate', add: addValidate },
@@ -221,7 +220,8 @@ async function applySource(cairn: Cairn, source: Source, options: PlanFlags): Pr
   // What will be deleted is shown before the question, and beside the JSON.
   if (!options.json) console.log(planLines(plan).join('\n'));
   else if (asks) console.error(planLines(plan).join('\n'));
-  if (asks && !(await isConfirmed(plan.counts.delete, source))) {
+  const deletes = `${plan.counts.delete} definition(s) will be deleted or unregistered, which cannot be undone`;
+  if (asks && !(await isConfirmed(deletes, source.is_stdin))) {
     console.error('nothing was changed');
     process.exitCode = 1;
     return;
@@ -230,17 +230,6 @@ async function applySource(cairn: Cairn, source: Source, options: PlanFlags): Pr
   if (options.json) return console.log(JSON.stringify(applied, null, 2));
   const { create, update, delete: deleted } = applied.counts;
   console.log(create + update + deleted === 0 ? 'nothing to do' : 'applied');
-}
-
-async function isConfirmed(deletions: number, { is_stdin }: Source): Promise<boolean> {
-  const what = `${deletions} definition(s) will be deleted or unregistered, which cannot be undone`;
-  if (is_stdin || !process.stdin.isTTY || !process.stderr.isTTY) throw invalid(`${what}: confirm it with --yes`);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await terminal.question(`${what}. Continue? [y/N] `)).trim());
-  } finally {
-    terminal.close();
-  }
 }
 
 function addExport(command: Command): void {

@@ -6,6 +6,7 @@ import { version } from '../kernel/node.js';
 import { addDemo } from './demo.js';
 import { dslCommands } from './dsl-commands.js';
 import { fileCommands } from './file-commands.js';
+import { addForget } from './forgetting.js';
 import { doctor, embed, migrate, recoverClock, reindex } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
@@ -41,6 +42,7 @@ export function program(words?: readonly string[]): Command {
 Examples:
   $ cairn remember "Anna prefers tea"             # stores it in ./cairn.db
   $ cairn recall "what does Anna drink"           # prints the best passages
+  $ cairn forget --user anna                      # erases what is about her, with a receipt
   $ cairn serve                                   # http://127.0.0.1:8080 on ./cairn.db
   $ cairn serve --database postgres://db/cairn    # on PostgreSQL
   $ cairn keys create --tenant acme --role admin  # from then on, every request needs a key
@@ -51,6 +53,7 @@ Examples:
     );
 
   addShorthands(cairn, words);
+  addForget(cairn);
 
   cairn
     .command('serve')

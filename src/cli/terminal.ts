@@ -1,4 +1,6 @@
-/** Colours for terminals, and stored text without control characters. */
+/** Terminals: colours, stored text without control characters, and questions before what cannot be undone. */
+import { createInterface } from 'node:readline/promises';
+import { invalid } from '../kernel/index.js';
 
 interface Stream {
   readonly isTTY?: boolean;
@@ -24,3 +26,14 @@ export const grey = (text: string): string => color(90, text);
 
 export const shorten = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;
+
+/** Asks on a terminal. Without one, or if stdin is the input of the command, the answer must be --yes. */
+export async function isConfirmed(what: string, is_stdin = false): Promise<boolean> {
+  if (is_stdin || !process.stdin.isTTY || !process.stderr.isTTY) throw invalid(`${what}: confirm it with --yes`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${what}. Continue? [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { allOperations, type NamedOperation } from '../api/contract.js';
 import { type AnyMethod, type ApiByName, type Host, openapiSteps } from '../api/index.js';
-import { type Caller, inputLocation } from '../engine/contract.js';
+import { type Caller, inputLocation, KEPT_HISTORY } from '../engine/contract.js';
 import { CairnError, clockWarning, invalid, runWithYields, turnShare } from '../kernel/index.js';
 import { callerOf, checkTenant, keyOf, OPEN_CALLER, optionsOf, refuseForeignSites } from './access.js';
 import { isLarge, parseBody } from './body.js';
@@ -216,6 +216,7 @@ function addRoute(
       if (operation.waits && reply.elapsedTime > CHECK_KEY_MS) await callerOf(host, request, keyOf(request));
       const status = operation.status ?? 200;
       reply.code(status);
+      if (operation.keeps_history) reply.header('x-history', KEPT_HISTORY);
       return status === 204 ? reply.send() : reply.type('application/json').send(jsonAnswer(answer));
     },
   });

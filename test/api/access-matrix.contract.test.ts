@@ -68,6 +68,8 @@ function within(use: MemoryUse, extent: Extent, side: Side, input: Planted): boo
   const reached = side === 'own' || extent === 'all';
   if (by === 'made') return extent !== 'none' && (reached || !places.some(names));
   if (by === 'named') {
+    // What is to be forgotten.
+    if (names('ids')) return reached && extent !== 'none';
     // What the caller itself wrote it may put into its boxes, whatever its lists say.
     if (use.type === 'Card') return reached || !names('card_ids');
     if (use.type === 'Edge') return reached && extent !== 'none';

@@ -7,6 +7,7 @@ import { clearsByNull, inputLocation, nullIsAbsence, pathParameters } from '#cai
 import { plantAgent } from './plant/agents.js';
 import { plantContexts } from './plant/contexts.js';
 import { plantDelegations } from './plant/delegations.js';
+import { plantErasure } from './plant/erasures.js';
 import { plantHandoffs } from './plant/handoffs.js';
 import { plantLock } from './plant/locks.js';
 import { plantMessage } from './plant/messages.js';
@@ -55,6 +56,7 @@ export async function plant(cairn: Api, agent_id?: string): Promise<Planted> {
     plantPackets(cairn),
     plantTask(cairn),
     plantMemory(cairn, SECRET),
+    plantErasure(cairn, SECRET),
   ]);
   // The last, so that whoever follows the events knows by it that all were there.
   const { key_id } = await cairn.keys.create({ role: 'read', name: SECRET });

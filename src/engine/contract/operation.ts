@@ -24,6 +24,8 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
   readonly summary: string;
   /** HTTP status (default: 200). 204 has no body. */
   readonly status?: number;
+  /** Leaves a tombstone: the content remains in the history until it is forgotten. */
+  readonly keeps_history?: true;
   /** The body carries a whole state and has a higher limit. */
   readonly large?: true;
   /** Waits as long as its input says; ends early if the caller disconnects. */
@@ -74,6 +76,9 @@ interface Exact {
 export const operation = <I extends z.ZodObject, O extends z.ZodType, const X extends Exact>(
   entry: Operation<I, O> & X,
 ): Operation<I, O> & { [K in keyof X & keyof Exact]: X[K] } => entry;
+
+/** What the answer to a deletion that keeps the history says in its header X-History. */
+export const KEPT_HISTORY = 'kept; erase it with POST /api/v1/forget';
 
 type Route = Pick<Operation, 'method' | 'path'>;
 

@@ -84,7 +84,8 @@ export const cards = {
     touches: [writes('Card', 'card_id')],
     event: 'cairn.card.deleted',
     status: 204,
-    summary: 'Delete a card. Only boxes that were sealed before still show it.',
+    keeps_history: true,
+    summary: 'Delete a card. Boxes that were sealed before still show it, until it is forgotten.',
     example: { card_id: 'card-1' },
   }),
 };

@@ -24,8 +24,8 @@ const filter = z.strictObject({
   trajectory_id: anyId.optional(),
   scope_id: anyId.optional(),
   agent_id: anyId.optional().describe('The agent that wrote it'),
-  created_before: instant.optional(),
-  created_after: instant.optional(),
+  created_before: instant.optional().describe('Only what was created before this time'),
+  created_after: instant.optional().describe('Only what was created at this time or later'),
 });
 
 export type ErasureFilter = z.output<typeof filter>;
@@ -50,7 +50,7 @@ const erasureStatus = z
 
 const counts = z.object({
   entity_type: entityType,
-  entities: z.int(),
+  entities: z.int().describe('How many of them'),
   contents: z.int().describe('Texts that were erased with them, such as versions; before the erasure: 0'),
 });
 
@@ -71,13 +71,13 @@ export const erasureSummary = z
   .object({
     erasure_id: z.string().nullable().describe('Null for a dry run'),
     status: erasureStatus,
-    selected_by: z.enum(['ids', 'filter', 'user', 'query', 'tenant']),
+    selected_by: z.enum(['ids', 'filter', 'user', 'query', 'tenant']).describe('What selected it'),
     request_hash: z.string().describe('A keyed hash of what was asked'),
     agent_id: z.string().nullable(),
     key_id: z.string().nullable(),
     created_at: instant,
-    erased_at: instant.nullable(),
-    verified_at: instant.nullable(),
+    erased_at: instant.nullable().describe('When everything was erased; null before'),
+    verified_at: instant.nullable().describe('When the log of the database was emptied after it; null before'),
   })
   .meta({ id: 'ErasureSummary' });
 
@@ -90,29 +90,33 @@ export const erasure = erasureSummary
     items: z.array(item).describe('At most 1,000; without versions'),
     not_covered: z.array(z.string()).describe('Where copies can be that Cairn cannot erase'),
   })
-  .meta({ id: 'Erasure' });
+  .meta({ id: 'ErasureReceipt' });
 
 export type Erasure = z.output<typeof erasure>;
 
-export const forgotten = erasure.extend({
-  candidates: z
-    .array(z.object({ entity_type: z.string(), id: z.string(), snippet: z.string() }))
-    .optional()
-    .describe('Of a query: what it found'),
-});
+export const forgotten = erasure
+  .extend({
+    candidates: z
+      .array(z.object({ entity_type: z.string(), id: z.string(), snippet: z.string() }))
+      .optional()
+      .describe('Of a query: what it found'),
+  })
+  .meta({ id: 'Forgotten' });
 
 export const verification = z
   .object({
-    erasure_id: z.string(),
+    erasure_id: z.string().describe('Id of the erasure'),
     status: erasureStatus,
-    verified: z.boolean(),
+    verified: z.boolean().describe('Whether its status is verified, and nothing of it remains'),
     checked: z.int().describe('Entities and contents that were read again'),
     remaining: z
       .array(z.object({ entity_type: z.string(), entity_id: z.string() }))
       .describe('Not erased; at most 100'),
     bytes: z
       .object({
-        files: z.array(z.object({ name: z.string(), bytes: z.int() })),
+        files: z
+          .array(z.object({ name: z.string(), bytes: z.int().describe('Size of the file') }))
+          .describe('The file of the database, and its log'),
         parts: z.int().describe('Parts of the erased texts that were looked for'),
         found: z.int().describe('Parts that are in the file and in no content that remains'),
       })

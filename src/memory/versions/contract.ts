@@ -88,7 +88,8 @@ export function versionOperations<
       touches: [writes(type, id)],
       event: `cairn.${kind}.deleted`,
       status: 204,
-      summary: `Delete ${article}. An earlier as_of still finds it.`,
+      keeps_history: true,
+      summary: `Delete ${article}. Its history stays: an earlier as_of still finds it, until it is forgotten.`,
       example,
     }),
     history: operation({

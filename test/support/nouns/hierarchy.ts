@@ -76,7 +76,7 @@ export async function addScope(
       deleted_at: null,
       summarized_turns: 0,
       extracted_turns: 0,
-    forgotten_turns: 0,
+      forgotten_turns: 0,
     });
   });
   return { scope_id, box_id };

@@ -145,6 +145,9 @@ async function workOf({ api, agent_id, secret }: Owner, tenant: Api): Promise<Pl
     question: secret,
     details: { about: secret },
   });
+  const gone = await api.cards.add({ content: secret });
+  const { erasure_id } = await tenant.memory.forget({ ids: [gone.card_id] });
+  const { card_id: spare } = await api.cards.add({ content: secret });
   const named = (group: string, verbs: readonly string[]) =>
     Object.fromEntries(verbs.map((verb) => [`${group}.${verb}`, { name }]));
   return {
@@ -161,6 +164,8 @@ async function workOf({ api, agent_id, secret }: Owner, tenant: Api): Promise<Pl
     lock_id,
     to_agent_id: receiver,
     target_ref: name,
+    erasure_id,
+    'memory.forget': { ids: [spare] },
   };
 }
 

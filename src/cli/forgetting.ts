@@ -1,0 +1,97 @@
+/** `cairn forget`: lists what would be erased, asks, and prints the receipt. */
+import type { Command } from 'commander';
+import { allOperations } from '../api/contract.js';
+import type { Out } from '../engine/contract.js';
+import { invalid } from '../kernel/index.js';
+import { addFlags, callOperation } from './operations.js';
+import { type Settings, withStore } from './settings.js';
+import { grey, isConfirmed, plain } from './terminal.js';
+
+type Receipt = Out<'memory.forget'>;
+type Flags = Settings & Record<string, unknown> & { readonly json?: boolean; readonly yes?: boolean };
+
+/** Lines of a plan that are printed. */
+const MAX_LISTED = 20;
+
+const countsOf = (counts: Receipt['erased']): string =>
+  counts
+    .map(({ entity_type, entities }) => `${entities} ${entity_type.toLowerCase()}${entities === 1 ? '' : 's'}`)
+    .join(', ');
+
+const total = (counts: Receipt['erased']): number => counts.reduce((sum, { entities }) => sum + entities, 0);
+
+/** What is or would be erased, in words. */
+function accountOf({ erased, derived, kept_shared, copies }: Receipt): string[] {
+  return [
+    ...(derived.length > 0 ? [`derived from it: ${countsOf(derived)}`] : []),
+    ...(kept_shared > 0 ? [`${kept_shared} about others as well, which stay: --shared erases them too`] : []),
+    ...(copies > 0 ? [`${copies} independent copies of the same text stay: --copies erases them too`] : []),
+    ...(erased.length === 0 ? ['nothing to forget'] : []),
+  ];
+}
+
+function planLines(plan: Receipt): string[] {
+  const snippets = new Map((plan.candidates ?? []).map(({ id, snippet }) => [id, snippet.replace(/\s+/g, ' ')]));
+  const items = plan.items
+    .filter(({ outcome }) => outcome === 'to_be_erased')
+    .slice(0, MAX_LISTED)
+    .map(({ entity_type, entity_id, origin }) => {
+      const snippet = snippets.get(entity_id);
+      const said = snippet === undefined ? '' : `  ${plain(snippet)}`;
+      return `${entity_type.toLowerCase()} ${entity_id}${said}${origin === 'named' ? '' : grey(`  ${origin}`)}`;
+    });
+  const more = total(plan.erased) + total(plan.derived) - items.length;
+  return [...items, ...(more > 0 ? [`and ${more} more`] : []), ...accountOf(plan)];
+}
+
+function receiptLines(receipt: Receipt): string[] {
+  return [
+    `forgot ${countsOf(receipt.erased) || 'nothing'} ${grey(`(${receipt.status})`)}`,
+    ...accountOf(receipt).filter((line) => line !== 'nothing to forget'),
+    grey(`not covered: ${receipt.not_covered.join(', ')}`),
+    `receipt ${receipt.erasure_id}`,
+  ];
+}
+
+export function addForget(program: Command): void {
+  const operation = allOperations.find(({ name }) => name === 'memory.forget')!;
+  const command = withStore(program.command('forget').description(operation.summary)).argument(
+    '[ids...]',
+    'ids of what to forget',
+  );
+  const readFlags = addFlags(command, operation, ['ids']);
+  command
+    .option('--yes', 'do not ask')
+    .option('--json', 'print the whole answer as JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ cairn forget 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5e
+  $ cairn forget --user alice
+  $ cairn forget --query "where Lena lives" --dry-run`,
+    );
+  command.action(async (ids: string[]) => {
+    const options = command.optsWithGlobals() as Flags;
+    const { dry_run = false, ...given } = { ...readFlags(options), ...(ids.length > 0 ? { ids } : {}) } as {
+      dry_run?: boolean;
+      query?: string;
+    };
+    const call = async (input: Record<string, unknown>) => (await callOperation(operation, input, options)) as Receipt;
+    const plan = await call({ ...given, dry_run: true });
+    if (options.json && dry_run) return console.log(JSON.stringify(plan, null, 2));
+    if (!options.json || !options.yes) console.error(planLines(plan).join('\n'));
+    const count = total(plan.erased) + total(plan.derived);
+    if (dry_run || count === 0) return;
+    if (given.query !== undefined && options.yes)
+      throw invalid('a query only finds candidates: confirm them on a terminal, or forget them by their ids');
+    if (!options.yes && !(await isConfirmed(`${count} will be erased, which cannot be undone`))) {
+      console.error('nothing was changed');
+      process.exitCode = 1;
+      return;
+    }
+    const named = plan.items.filter(({ origin }) => origin === 'named').map(({ entity_id }) => entity_id);
+    const receipt = await call(given.query === undefined ? given : { ids: named });
+    console.log(options.json ? JSON.stringify(receipt, null, 2) : receiptLines(receipt).join('\n'));
+  });
+}
