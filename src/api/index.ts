@@ -12,8 +12,10 @@ export {
   importExecution,
 } from './files/checkpoint-files.js';
 export {
+  deleteStoreTenant,
   embedStore,
   examineStore,
+  listStoreTenants,
   migrateStore,
   type Reindexing,
   recoverClock,

@@ -1,8 +1,17 @@
 /** Maintenance of a whole database: migrate, recover the clock, examine, reindex, embed. */
 import { existsSync } from 'node:fs';
-import type { Finding } from '../engine/index.js';
+import type { Out } from '../engine/contract.js';
+import { type Finding, systemCall } from '../engine/index.js';
 import { CairnError } from '../kernel/index.js';
-import { examine, type RecoveredTenant, recoverClock as recover } from '../maintenance/index.js';
+import {
+  deleteTenant as deleteIn,
+  examine,
+  type RecoveredTenant,
+  recoverClock as recover,
+  showErasure,
+  type TenantSummary,
+  tenantsOf,
+} from '../maintenance/index.js';
 import type { Embedder } from '../providers/index.js';
 import { needsReindex, type Reindexing, reindex } from '../recall/index.js';
 import { isPostgres, openDriver, Store } from './store.js';
@@ -46,6 +55,27 @@ export async function recoverClock(options: { database: string }): Promise<{ rec
   const store = await openExisting(options.database, 'recovered');
   try {
     return { recovered: await recover(store.runtime) };
+  } finally {
+    await store.close();
+  }
+}
+
+/** The tenants of a store. */
+export async function listStoreTenants(options: { database: string }): Promise<readonly TenantSummary[]> {
+  const store = await openExisting(options.database, 'listed');
+  try {
+    return await tenantsOf(store.driver);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Forgets all of a tenant; the receipt stays. */
+export async function deleteStoreTenant(options: { database: string; tenant: string }): Promise<Out<'erasures.show'>> {
+  const store = await openExisting(options.database, 'deleted');
+  try {
+    const call = systemCall(store.runtime, options.tenant);
+    return await showErasure(call, { erasure_id: await deleteIn(call) });
   } finally {
     await store.close();
   }

@@ -7,7 +7,7 @@ import { addDemo } from './demo.js';
 import { dslCommands } from './dsl-commands.js';
 import { fileCommands } from './file-commands.js';
 import { addForget } from './forgetting.js';
-import { doctor, embed, migrate, recoverClock, reindex } from './maintenance.js';
+import { deleteTenant, doctor, embed, listTenants, migrate, recoverClock, reindex } from './maintenance.js';
 import { addMcp } from './mcp.js';
 import { addOperations } from './operations.js';
 import { pauseCommands } from './pause-commands.js';
@@ -129,6 +129,8 @@ Example:
     )
     .action(recoverClock);
 
+  addTenants(cairn.command('tenants').description('list and delete the tenants of a database'));
+
   cairn
     .command('reindex')
     .description('repair the search index from the content; servers may keep running')
@@ -174,6 +176,25 @@ Example:
 
   addOperations(cairn, [...fileCommands, ...pauseCommands, ...dslCommands], words);
   return cairn;
+}
+
+function addTenants(tenants: Command): void {
+  tenants.addHelpText('after', '\nExample:\n  $ cairn tenants list --database ./memory.db');
+  tenants
+    .command('list')
+    .description('list the tenants and the lengths of their streams')
+    .addOption(databaseOption())
+    .option('--json', 'print the whole answer as JSON')
+    .addHelpText('after', '\nExample:\n  $ cairn tenants list --database ./memory.db')
+    .action(listTenants);
+  tenants
+    .command('delete')
+    .description('forget everything of a tenant, keys included; only a receipt stays')
+    .argument('<tenant>', 'the tenant')
+    .addOption(databaseOption())
+    .option('--yes', 'do not ask')
+    .addHelpText('after', '\nExample:\n  $ cairn tenants delete acme --database ./memory.db')
+    .action(deleteTenant);
 }
 
 function onOneLine(text: string): string {

@@ -1,10 +1,10 @@
-/** `cairn migrate`, `doctor`, `clock recover`, `reindex` and `embed`: commands that need the database itself. */
+/** `cairn migrate`, `doctor`, `clock recover`, `tenants`, `reindex` and `embed`: commands that need the database itself. */
 import type { Reindexing } from '../api/index.js';
 import { invalid } from '../kernel/index.js';
 import { Progress } from './progress.js';
 import { readerGone } from './reader.js';
 import { embedderOf } from './settings.js';
-import { plain, redrawsLines } from './terminal.js';
+import { isConfirmed, plain, redrawsLines } from './terminal.js';
 
 const NEW_EPOCH = 'A new epoch began: older resume tokens fail with STREAM_RESET.';
 
@@ -46,6 +46,23 @@ export async function recoverClock(flags: { database: string }): Promise<void> {
   for (const { tenant_id, from, until } of recovered)
     console.log(`${plain(tenant_id)}: continues at ${from}; as_of from then until ${until} fails with AMBIGUOUS_TIME`);
   console.log(NEW_EPOCH);
+}
+
+export async function listTenants(flags: { database: string; json?: boolean }): Promise<void> {
+  const tenants = await (await api()).listStoreTenants(flags);
+  if (flags.json) return console.log(JSON.stringify(tenants, null, 2));
+  for (const { tenant_id, packets } of tenants) console.log(`${plain(tenant_id)}  ${packets} packets`);
+}
+
+export async function deleteTenant(tenant: string, flags: { database: string; yes?: boolean }): Promise<void> {
+  const asked = `everything of the tenant ${plain(tenant)} will be erased, which cannot be undone`;
+  if (!flags.yes && !(await isConfirmed(asked))) {
+    console.error('nothing was changed');
+    process.exitCode = 1;
+    return;
+  }
+  const { erasure_id, status, not_covered } = await (await api()).deleteStoreTenant({ ...flags, tenant });
+  console.log(`deleted ${plain(tenant)} (${status})\nnot covered: ${not_covered.join(', ')}\nreceipt ${erasure_id}`);
 }
 
 export async function reindex(flags: { database: string; tenant?: string }): Promise<void> {

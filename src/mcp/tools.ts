@@ -66,8 +66,8 @@ export function describeTool(operation: OperationAsTool, defaults: Defaults): To
     ...outputSchemaOf(operation),
     annotations: {
       readOnlyHint: isReadOnly,
-      // A change keeps earlier versions; only a deletion destroys.
-      destructiveHint: method === 'DELETE',
+      // A change keeps earlier versions; only deleting and forgetting destroy.
+      destructiveHint: method === 'DELETE' || mcp.destroys === true,
       idempotentHint: isReadOnly || method === 'DELETE' || method === 'PUT',
       openWorldHint: false,
     },

@@ -17,6 +17,7 @@ const outputs: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   'agent-loop.ts': ['calls free_hours', 'Free: 9:00, 11:00. Known: No meetings before ten.'],
   'remember.ts': ['Anna prefers green tea to coffee.', 'matched anna; related drink'],
   'users.ts': ['Ben reads: The office in Munich closes at eight.', 'acme knows 0 passages', 'Anna reads 2 passages'],
+  'forget.ts': ['verified: 2 versions of a Note', 'nothing of it is left', 'CONTENT_ERASED, with the receipt: true'],
   'first-memory.ts': [
     'sealed at revision 2 with 2 cards',
     'user: Which pipe material resists chlorine?',

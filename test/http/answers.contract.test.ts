@@ -29,15 +29,17 @@ describe('headers', () => {
 
   it('HTTP-3 a deletion says that the history remains, and how to forget it', async () => {
     const api = test.store.api({ tenant_id: 'default', agent_id: null, role: 'admin', key_id: null });
+    const headers = { authorization: `Bearer ${(await test.key('default')).key}` };
     const { id: note_id } = await api.memory.remember({ text: 'It stays in the history.' });
     const { card_id } = await api.cards.add({ content: 'in sealed boxes' });
     for (const path of [`/api/v1/notes/${note_id}`, `/projects/default/cards/${card_id}`]) {
-      const reply = await test.send({ method: 'DELETE', path });
+      const reply = await test.send({ method: 'DELETE', path, headers });
       expect([reply.status, reply.headers['x-history']]).toEqual([204, 'kept; erase it with POST /api/v1/forget']);
     }
     expect((await api.notes.history({ note_id })).versions).toHaveLength(1);
     const { trajectory_id } = await api.trajectories.create({ name: 'gone' });
-    const reply = await test.send({ method: 'DELETE', path: `/api/v1/trajectories/${trajectory_id}` });
+    const path = `/api/v1/trajectories/${trajectory_id}`;
+    const reply = await test.send({ method: 'DELETE', path, headers });
     expect([reply.status, reply.headers['x-history']]).toEqual([204, undefined]);
   });
 

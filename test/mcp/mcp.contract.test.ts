@@ -78,7 +78,7 @@ describe('tools', () => {
     for (const part of ['INVALID_INPUT', 'text', '"txt"', 'tags']) expect(textOf(refused)).toContain(part);
     expect(refused._meta).toMatchObject({ 'cairn/error': { code: 'INVALID_INPUT' } });
     expect((await mcp.call('remember', { text: 'x'.repeat(2 ** 21) })).isError).toBe(true);
-    await expect(mcp.call('forget')).rejects.toThrow(/no tool "forget": the tools are remember, recall, assemble/);
+    await expect(mcp.call('lose')).rejects.toThrow(/no tool "lose": the tools are remember, recall, forget, assemble/);
     expect((await mcp.call('remember', { text: 'still here' })).isError).toBeUndefined();
     expect(await textsIn(cwd)).toEqual([...before, 'still here'].sort());
   });

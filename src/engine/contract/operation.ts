@@ -45,6 +45,8 @@ export interface Tool<O extends z.ZodType = z.ZodType> {
   readonly tool: string;
   /** When to use it, in a sentence or two after the summary. */
   readonly use: string;
+  /** It destroys what it is given, although it is no DELETE. */
+  readonly destroys?: true;
   /** Members of the input that locate the caller's work: settings of the server are their defaults. */
   readonly place?: readonly string[];
   /** Defaults of members of the input for models. */

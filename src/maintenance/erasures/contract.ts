@@ -30,6 +30,7 @@ export const forgetting = {
     summary: 'Erase content in every version and copy, with what was derived from it; answers with a receipt.',
     mcp: {
       tool: 'forget',
+      destroys: true,
       use:
         'Use it when somebody asks that something be forgotten. First call it with query and dry_run, show what it ' +
         'found, and then forget the ids that were confirmed. It cannot be undone.',

@@ -34,12 +34,14 @@ import {
   STATE,
   storeSelection,
 } from './store.js';
+import { eraseTenant } from './tenants.js';
 
 /** Undefined if the store closes before it is done. */
 export async function eraseForgotten(call: Call, { holder }: EndingRow): Promise<object | undefined> {
   const { driver, tenant, erasures } = call;
   const erasure_id = holder.slice(erasureHolder('').length);
   const erasure = (await findErasure(driver.at(tenant), erasure_id))!;
+  if (erasure.selected_by === 'tenant') return (await eraseTenant(call, erasure_id)) ? {} : undefined;
   if (!(await select(call, erasure))) return undefined;
   do {
     if (!(await eraseItems(call, erasure_id))) return undefined;

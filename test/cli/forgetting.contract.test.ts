@@ -1,0 +1,36 @@
+/** `cairn forget`, `cairn erasures` and `cairn tenants`. */
+import { expect, it } from 'vitest';
+import { commandsOfOneProcess, inFolder } from '../support/run.js';
+
+const cairn = commandsOfOneProcess();
+
+it('CLI-10 forget lists, needs --yes without a terminal, and prints the receipt', () =>
+  inFolder(async (cwd) => {
+    await cairn(['remember', 'Anna prefers tea to coffee'], { cwd });
+    const { stdout: recalled } = await cairn(['recall', 'Anna', '--json'], { cwd });
+    const [{ id }] = (JSON.parse(recalled) as { passages: [{ id: string }] }).passages;
+    const listed = await cairn(['forget', '--query', 'what does Anna drink', '--dry-run'], { cwd });
+    expect(listed).toMatchObject({ code: 0, stdout: '', stderr: `note ${id}  Anna prefers tea to coffee\n` });
+    const asked = await cairn(['forget', id], { cwd });
+    expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('confirm it with --yes')]);
+    const unclear = await cairn(['forget', '--query', 'Anna', '--yes'], { cwd });
+    expect([unclear.code, unclear.stderr]).toEqual([1, expect.stringContaining('only finds candidates')]);
+    const { stdout: receipt, code } = await cairn(['forget', id, '--yes'], { cwd });
+    expect([code, receipt]).toEqual([0, expect.stringMatching(/^forgot 1 note \(verified\)\n.*\nreceipt /)]);
+    const erasure_id = receipt.trim().split(' ').at(-1)!;
+    const verified = await cairn(['erasures', 'verify', erasure_id, '--bytes'], { cwd });
+    expect(JSON.parse(verified.stdout)).toMatchObject({ verified: true, bytes: { found: 0 } });
+    expect((await cairn(['recall', 'Anna', '--json'], { cwd })).stdout).not.toContain('tea');
+  }));
+
+it('CLI-10 tenants are listed, and deleted with --yes', () =>
+  inFolder(async (cwd) => {
+    await cairn(['remember', 'It stays', '--tenant', 'acme'], { cwd });
+    const listed = await cairn(['tenants', 'list'], { cwd });
+    expect(listed.stdout).toMatch(/^acme {2}\d+ packets\ndefault {2}0 packets\n$/);
+    const asked = await cairn(['tenants', 'delete', 'acme'], { cwd });
+    expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('confirm it with --yes')]);
+    const deleted = await cairn(['tenants', 'delete', 'acme', '--yes'], { cwd });
+    expect([deleted.code, deleted.stdout]).toEqual([0, expect.stringMatching(/^deleted acme \(verified\)/)]);
+    expect((await cairn(['tenants', 'list'], { cwd })).stdout).toBe('default  0 packets\n');
+  }));
