@@ -229,7 +229,10 @@ export async function forget(call: Call, input: In<'memory.forget'>): Promise<Ou
   const { dry_run = false, shared = false, copies = false } = input;
   if (by === 'query') {
     const { roots, candidates } = await findCandidates(call, input.query!);
-    return { ...(await planned(call, by, input, await planOf(call, roots, null, false))), candidates };
+    // What is derived may be beyond the reach of the agent, and is checked when the ids are forgotten.
+    const named = roots.map((item): PlannedItem => ({ ...item, origin: 'named', state: STATE.todo }));
+    const plan = call.acting ? { items: named, truncated: false } : await planOf(call, roots, null, false);
+    return { ...(await planned(call, by, input, plan)), candidates };
   }
   const selection: Selection | null = by === 'ids' ? null : selectionOf(input);
   const roots = by === 'ids' ? await rootsOf(call, [...new Set(input.ids)]) : [];

@@ -56,15 +56,15 @@ async function uncount(tx: Tx, { card_id, token_count }: TokenCount): Promise<vo
           tokens_used = CASE WHEN tokens_used > ${tokens} THEN tokens_used - ${tokens} ELSE 0 END
         WHERE tenant_id = ${TENANT} AND box_id IN ${shown}`,
   );
+  // A checkpoint's box is a fork of its scope's.
+  const ofScopes = sql`scope_id IN (
+    SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.box_id IN ${shown})`;
   await tx.send(
     sql`UPDATE scope_checkpoints SET forgotten_turns = forgotten_turns + 1,
           tokens_used = CASE WHEN tokens_used > ${tokens} THEN tokens_used - ${tokens} ELSE 0 END
-        WHERE tenant_id = ${TENANT} AND box_id IN ${shown}`,
+        WHERE tenant_id = ${TENANT} AND ${ofScopes} AND box_id IN ${shown}`,
   );
-  await tx.send(
-    sql`UPDATE scope_checkpoints SET context_state = NULL WHERE tenant_id = ${TENANT} AND scope_id IN (
-          SELECT s.scope_id FROM scopes s WHERE s.tenant_id = ${TENANT} AND s.box_id IN ${shown})`,
-  );
+  await tx.send(sql`UPDATE scope_checkpoints SET context_state = NULL WHERE tenant_id = ${TENANT} AND ${ofScopes}`);
 }
 
 export const turnForgetter: Forgetter = {

@@ -2,6 +2,7 @@
 import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import type { Forgettable } from '../../engine/index.js';
 import type { EntityRef } from '../../memory/sql.js';
+import { entriesByCard } from '../manifests/store.js';
 import { SourcesChanged } from './job-task.js';
 import { type JobRow, resultOf, sourcesOf } from './store.js';
 
@@ -21,9 +22,14 @@ export async function derivedByJobs(query: Query, ids: readonly string[]): Promi
   const wanted = new Set(ids);
   const ofTurns = await jobsBy(
     query,
-    sql`j.action = 'summarize' AND j.scope_id IN (SELECT s.scope_id FROM box_entries e
-          JOIN scopes s ON s.tenant_id = e.tenant_id AND s.box_id = e.box_id
-        WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${ids}))`,
+    sql`j.action = 'summarize' AND j.scope_id IN (
+          WITH RECURSIVE held(box_id, position) AS (
+            SELECT e.box_id, e.position FROM ${entriesByCard} WHERE e.tenant_id = ${TENANT} AND e.card_id = ANY(${ids})
+            UNION
+            SELECT f.box_id, h.position FROM held h CROSS JOIN boxes f
+              WHERE f.tenant_id = ${TENANT} AND f.base_box_id = h.box_id AND h.position < f.base_position
+          )
+          SELECT s.scope_id FROM held h CROSS JOIN scopes s WHERE s.tenant_id = ${TENANT} AND s.box_id = h.box_id)`,
   );
   const ofArtifacts = await jobsBy(
     query,

@@ -154,7 +154,7 @@ const boxShown = (agent_id: string): Sql =>
     AND ${visibleBox(agent_id)}))`;
 
 /** Without the hint SQLite scans a whole box instead of looking up the card. */
-const entriesByCard: Sql = byDialect({
+export const entriesByCard: Sql = byDialect({
   sqlite: sql`box_entries e INDEXED BY box_entries_by_card`,
   postgres: sql`box_entries e`,
 });
