@@ -1,7 +1,7 @@
 // Generates the types of the Api from the table of operations: an input type per operation, named answer types, and
 // methods with documentation and an example. `node scripts/types/api.mjs` prints them; `--plain` prints the types that
 // zod infers, without the refinements below.
-import { allOperations, groups, shorthands } from '../../dist/api/contract.js';
+import { allOperations, groups, shorthands, wholeShorthands } from '../../dist/api/contract.js';
 import { sentSnapshot, snapshot } from '../../dist/checkpoints/contract.js';
 import { notAnObject } from '../../dist/coordination/handovers/model.js';
 import { TTL_NAMES, ttl } from '../../dist/engine/lifetimes/model.js';
@@ -164,6 +164,12 @@ function shorthandOf([name, { group, verb, first }], types, typesBy) {
   return `${doc}  ${name}(${parameters}): Promise<${answer}>;\n`;
 }
 
+/** A method of a Cairn itself that is a method of a group. */
+function wholeShorthandOf([name, { group, verb }], typesBy) {
+  const operation = byName(`${group}.${verb}`);
+  return methodOf(operation, typesBy.get(operation), true).replace(`cairn.${group}.${verb}(`, `cairn.${name}(`);
+}
+
 /** Reserves the names of answers and inputs, so that their parts do not take them. */
 function claimNames(types) {
   const answers = allOperations.filter(hasName);
@@ -206,6 +212,8 @@ export function apiTypes({ plain = false } = {}) {
     `/** All operations, by group. */\nexport interface Api {\n${api.join('')}}\n`,
     `export interface Shorthands {\n${Object.entries(shorthands)
       .map((one) => shorthandOf(one, types, typesBy))
+      .join('')}${Object.entries(wholeShorthands)
+      .map((one) => wholeShorthandOf(one, typesBy))
       .join('')}}\n`,
     ...names.map((group) => `export interface ${pascal(group)}Api {\n${methods(group).join('')}}\n`),
     ...(plain ? [] : [fixedTypes()]),

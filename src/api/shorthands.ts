@@ -9,13 +9,13 @@ export const shorthands = {
 } as const satisfies Record<string, { group: keyof Operations; verb: string; first: string }>;
 
 /** Operations with a shorthand that takes their whole input. */
-const plain = { forget: { group: 'memory', verb: 'forget' } } as const satisfies Record<
+export const wholeShorthands = { forget: { group: 'memory', verb: 'forget' } } as const satisfies Record<
   string,
   { group: keyof Operations; verb: string }
 >;
 
 type Table = typeof shorthands;
-type Plain = typeof plain;
+type Whole = typeof wholeShorthands;
 
 type Shorthand<O, F extends string> = O extends Operation
   ? (first: Input<O>[F & keyof Input<O>], rest?: Omit<Input<O>, F>, options?: CallOptions) => Promise<Output<O>>
@@ -27,7 +27,7 @@ export type Shorthands = {
     Table[N]['first']
   >;
 } & {
-  readonly [N in keyof Plain]: Api[Plain[N]['group']][Plain[N]['verb']];
+  readonly [N in keyof Whole]: Api[Whole[N]['group']][Whole[N]['verb']];
 };
 
 export function shorthandsOn(api: Api): Shorthands {
@@ -37,6 +37,6 @@ export function shorthandsOn(api: Api): Shorthands {
     (value: unknown, rest?: object, options?: CallOptions) =>
       operations[group]![verb]!({ ...rest, [first]: value }, options),
   ]);
-  const same = Object.entries(plain).map(([name, { group, verb }]) => [name, operations[group]![verb]!]);
+  const same = Object.entries(wholeShorthands).map(([name, { group, verb }]) => [name, operations[group]![verb]!]);
   return Object.fromEntries([...short, ...same]) as Shorthands;
 }

@@ -273,4 +273,19 @@ onEveryTarget('forgetting', (test) => {
     expect(receipt.erased).toEqual([{ entity_type: 'Card', entities: 1, contents: 1 }]);
     expect((await refusalOf(writer.erasures.list({}))).code).toBe('FORBIDDEN');
   });
+
+  it('FORGET-11 a caller that acts for a user forgets nothing that is about others', async () => {
+    const cairn = await test().freshTenant();
+    const alice = { user: 'alice' };
+    const own = await cairn.memory.remember({ text: 'Alice is at home today.' }, alice);
+    const bobs = await cairn.memory.remember({ text: 'Bob is at work today.' }, { user: 'bob' });
+    const both = await cairn.cards.add({ content: 'Alice and Bob.', subject_ids: ['alice', 'bob'] });
+    for (const input of [{ ids: [bobs.id] }, { ids: [both.card_id] }, { user: 'bob' }])
+      expect((await refusalOf(cairn.memory.forget(input, alice))).code).toBe('FORBIDDEN');
+    const receipt = await cairn.memory.forget({ user: 'alice' }, alice);
+    expect(receipt.items.map(({ entity_id, outcome }) => [entity_id, outcome])).toContainEqual([own.id, 'erased']);
+    expect((await refusalOf(cairn.notes.get({ note_id: own.id }))).status).toBe(410);
+    expect((await cairn.notes.get({ note_id: bobs.id })).content).toBe('Bob is at work today.');
+    expect((await cairn.cards.get({ card_id: both.card_id })).content).toBe('Alice and Bob.');
+  });
 });
