@@ -1,4 +1,4 @@
-// A task from start to end: turns are erased with their scope, artifacts stay. `npx tsx examples/task.ts`
+// A task from start to end: turns are erased with their scope, a digest and artifacts stay. `npx tsx examples/task.ts`
 // #region task
 import { openCairn } from 'cairndb';
 
@@ -29,6 +29,6 @@ const done = await cairn.trajectories.update({
   status: 'Completed',
   outcome: { summary: 'Names may be of any length.' },
 });
-console.log(`${done.outcome?.status}, with ${done.outcome?.produced_artifacts.length} artifact`);
+console.log(`${done.outcome?.status}, with ${done.outcome?.produced_artifacts.length} artifacts`);
 await cairn.close();
 // #endregion

@@ -10,4 +10,4 @@ export { baseForm, isInflected, ownCopy, stem } from './stem.js';
 export { stopWords } from './stop-words.js';
 export { analyse, contentWords, fold, scriptRuns, WORD, wordsOf } from './text-analysis.js';
 export { type Block, blocksOf, FENCE } from './text-blocks.js';
-export { charactersWithin, countTokens, LONGEST_TOKEN } from './tokenizer.js';
+export { charactersWithin, countTokens, LONGEST_TOKEN, rankOf } from './tokenizer.js';

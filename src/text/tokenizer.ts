@@ -99,6 +99,15 @@ function tokensOf(piece: string, maybeYield: CooperativeYield): number | Promise
   return tokens;
 }
 
+/** The rank of a short text that is one token, else undefined. Frequent texts have low ranks, in any language. */
+export function rankOf(text: string): number | undefined {
+  if (text.length > CACHED_LENGTH) return undefined;
+  const { written } = encoder.encodeInto(text, scratch);
+  const rank = vocabulary().rankOf(scratch, 0, written);
+  scratch.fill(0, 0, written);
+  return rank === NO_TOKEN ? undefined : rank;
+}
+
 /** The bytes of one short piece, overwritten after each count: nothing of a text stays in memory. */
 const scratch = new Uint8Array(SHORT_BYTES);
 const encoder = new TextEncoder();

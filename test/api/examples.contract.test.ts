@@ -42,7 +42,7 @@ const outputs: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'done after 4 steps, 480 tokens, 4 checkpoints',
   ],
   'survives-a-kill.ts': ['Found again: Migrate first, then restart one server at a time.'],
-  'task.ts': ['17 of 8000 tokens used', '2 turns erased', 'Success, with 1 artifact'],
+  'task.ts': ['17 of 8000 tokens used', '2 turns erased', 'Success, with 2 artifacts'],
   'knowledge.ts': [
     'then: The API answers 500 for auth failures, not 401.',
     'now, version 2: Since May it answers 403.',

@@ -5,7 +5,7 @@ import { onEveryTarget, refusalOf } from '../support/targets.js';
 const DEFAULTS = {
   artifact_ttls: {},
   note_ttls: {},
-  retain: 'nothing',
+  retain: 'digest',
   context_token_budget: 8000,
   context_sections: [],
 } as const;
@@ -27,14 +27,14 @@ onEveryTarget('settings', (test) => {
     const first = await cairn.settings.update({
       note_ttls: { Fact: 'longterm', '*': { Duration: 60_000 } },
       artifact_ttls: { Code: 'Duration(5000)' },
-      retain: 'digest',
+      retain: 'nothing',
       context_token_budget: 500,
       context_sections: [{ name: 'notes', priority: 95, share: 0.5, min_tokens: 10 }, { name: 'turns' }],
     });
     expect(first).toEqual({
       note_ttls: { Fact: 'LongTerm', '*': { Duration: 60_000 } },
       artifact_ttls: { Code: 'Duration(5000)' },
-      retain: 'digest',
+      retain: 'nothing',
       context_token_budget: 500,
       context_sections: [{ name: 'notes', priority: 95, share: 0.5, min_tokens: 10 }, { name: 'turns' }],
       updated_at: expect.any(String),
@@ -68,23 +68,23 @@ onEveryTarget('settings', (test) => {
   it('SET-3 a change appends one event with the names of the members; equal content appends none', async () => {
     const cairn = await test().freshTenant();
     const { tenant_id } = await cairn.auth.whoami();
-    const patch = { note_ttls: { Secret: 'Session', '*': 'LongTerm' }, retain: 'digest' } as const;
+    const patch = { note_ttls: { Secret: 'Session', '*': 'LongTerm' }, retain: 'nothing' } as const;
     const first = await cairn.settings.update(patch);
     // Another order of the members, and another spelling.
-    const same = { retain: 'Digest', note_ttls: { '*': 'longterm', Secret: 'session' } } as unknown as typeof patch;
+    const same = { retain: 'Nothing', note_ttls: { '*': 'longterm', Secret: 'session' } } as unknown as typeof patch;
     expect(await cairn.settings.update(same)).toEqual(first);
     expect(await cairn.settings.update({ artifact_ttls: null })).toEqual(first);
     const changes = await changesOf(cairn);
     expect(changes.map(({ fields }) => fields)).toEqual([['note_ttls', 'retain']]);
     expect(changes[0]!.entity).toEqual({ type: 'Settings', id: tenant_id });
     expect(JSON.stringify(changes)).not.toContain('Secret');
-    await cairn.settings.update({ retain: 'nothing', context_token_budget: 100 });
+    await cairn.settings.update({ retain: 'digest', context_token_budget: 100 });
     expect((await changesOf(cairn)).at(-1)!.fields).toEqual(['retain', 'context_token_budget']);
   });
 
   it('SET-3 a member that is set to its default is set', async () => {
     const cairn = await test().freshTenant();
-    const { updated_at, ...settings } = await cairn.settings.update({ retain: 'nothing' });
+    const { updated_at, ...settings } = await cairn.settings.update({ retain: 'digest' });
     expect(settings).toEqual(DEFAULTS);
     expect(updated_at).not.toBeNull();
     expect((await changesOf(cairn)).map(({ fields }) => fields)).toEqual([['retain']]);
@@ -95,10 +95,10 @@ onEveryTarget('settings', (test) => {
   it('SET-3 a repeated Idempotency-Key changes nothing again', async () => {
     const cairn = await test().freshTenant();
     const options = { idempotency_key: 'settings-1' };
-    const first = await cairn.settings.update({ retain: 'digest' }, options);
-    expect(await cairn.settings.update({ retain: 'digest' }, options)).toEqual(first);
+    const first = await cairn.settings.update({ retain: 'nothing' }, options);
+    expect(await cairn.settings.update({ retain: 'nothing' }, options)).toEqual(first);
     expect(await changesOf(cairn)).toHaveLength(1);
-    const refusal = await refusalOf(cairn.settings.update({ retain: 'nothing' }, options));
+    const refusal = await refusalOf(cairn.settings.update({ retain: 'digest' }, options));
     expect(refusal).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT', status: 409 });
   });
 
@@ -133,18 +133,18 @@ onEveryTarget('settings', (test) => {
     const { as, freshTenant } = test();
     const cairn = await freshTenant();
     const { tenant_id: tenant } = await cairn.auth.whoami();
-    await cairn.settings.update({ retain: 'digest' });
+    await cairn.settings.update({ retain: 'nothing' });
     const reader = await as({ tenant, role: 'read' });
-    expect(await reader.settings.get({})).toMatchObject({ retain: 'digest' });
+    expect(await reader.settings.get({})).toMatchObject({ retain: 'nothing' });
     const writer = await as({ tenant, role: 'write' });
-    expect(await refusalOf(writer.settings.update({ retain: 'nothing' }))).toMatchObject({ status: 403 });
+    expect(await refusalOf(writer.settings.update({ retain: 'digest' }))).toMatchObject({ status: 403 });
     const agent = await as({ tenant, agent: 'ann', role: 'admin' });
-    const calls = [agent.settings.get({}), agent.settings.update({ retain: 'nothing' })];
+    const calls = [agent.settings.get({}), agent.settings.update({ retain: 'digest' })];
     for (const refusal of await Promise.all(calls.map(refusalOf)))
       expect(refusal).toMatchObject({ code: 'FORBIDDEN', status: 403, details: { rule: 'key_agent' } });
     const other = await freshTenant();
     expect(await other.settings.get({})).toEqual({ ...DEFAULTS, updated_at: null });
     await other.settings.update({ context_token_budget: 77 });
-    expect(await cairn.settings.get({})).toMatchObject({ retain: 'digest', context_token_budget: 8000 });
+    expect(await cairn.settings.get({})).toMatchObject({ retain: 'nothing', context_token_budget: 8000 });
   });
 });

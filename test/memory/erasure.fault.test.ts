@@ -74,7 +74,7 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
     const store = await Store.open({ database, sweep_every_ms: 0 });
     const api = store.api(CALLER);
     const trajectory_id = await someTrajectory(api);
-    const open = await api.scopes.create({ trajectory_id, name: 'open' });
+    const open = await api.scopes.create({ trajectory_id, name: 'open', retain: 'nothing' });
     const kept: string[] = [];
     let stopping = false;
     const writers = [0, 1, 2].map(async (n) => {
@@ -88,7 +88,7 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
     });
     try {
       for (let round = 0; round < 6; round++) {
-        const scope = await api.scopes.create({ trajectory_id, name: `round ${round}` });
+        const scope = await api.scopes.create({ trajectory_id, name: `round ${round}`, retain: 'nothing' });
         const { scope_id } = scope;
         const state = marker();
         const words: string[] = [];
@@ -118,7 +118,7 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
     const store = await Store.open({ database, sweep_every_ms: 0 });
     const api = store.api(CALLER);
     const trajectory_id = await someTrajectory(api);
-    const { scope_id } = await api.scopes.create({ trajectory_id, name: 'empty' });
+    const { scope_id } = await api.scopes.create({ trajectory_id, name: 'empty', retain: 'nothing' });
     const context_state = Buffer.from(marker().repeat(400)).toString('base64');
     const word = context_state.slice(0, 40);
     await api.scopes.checkpoint({ scope_id, context_state, recoverable: false });
@@ -184,7 +184,7 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
     const trajectory_id = await someTrajectory(api);
     const scopes = await Promise.all(
       Array.from({ length: 8 }, async (_, i) => ({
-        ...(await api.scopes.create({ trajectory_id, name: `scope ${i}` })),
+        ...(await api.scopes.create({ trajectory_id, name: `scope ${i}`, retain: 'nothing' })),
         words: [] as string[],
       })),
     );
@@ -245,7 +245,11 @@ describe.runIf(targetNames().includes('sqlite'))('the bytes of a SQLite file', (
 
 /** A scope with many turns that all have one word. */
 async function fill(api: Api, word: string, turns: number): Promise<string> {
-  const { scope_id } = await api.scopes.create({ trajectory_id: await someTrajectory(api), name: 'large' });
+  const { scope_id } = await api.scopes.create({
+    trajectory_id: await someTrajectory(api),
+    name: 'large',
+    retain: 'nothing',
+  });
   for (let n = 0; n < turns; n += 500) {
     const items = Array.from({ length: 500 }, (_, i) => ({
       create: { scope_id, role: 'User', content: around(`${word} ${n + i}`, (i % 10) * 40), token_count: 1 },

@@ -31,7 +31,7 @@ const members = {
 export const DEFAULT_SETTINGS: TenantDefaults = {
   artifact_ttls: {},
   note_ttls: {},
-  retain: 'nothing',
+  retain: 'digest',
   context_token_budget: DEFAULT_CONTEXT_TOKENS,
   context_sections: [],
 };

@@ -8,12 +8,18 @@ import {
   type ProviderCost,
   sumOfCosts,
 } from '../../providers/index.js';
-import { countTokens } from '../../text/index.js';
-import { MATERIAL_RULES, type MarkedSource, markedSources } from '../summaries/model-material.js';
-import { isExtractable, type TextSource } from '../summaries/sources.js';
+import {
+  batchesOf,
+  citedBy,
+  isGrounded,
+  jsonIn,
+  MATERIAL_RULES,
+  type MarkedSource,
+} from '../summaries/model-material.js';
+import { isExtractable } from '../summaries/sources.js';
 import { codeOf } from './code-blocks.js';
 import { keyOf } from './english/drafts.js';
-import { isNegated, statementOf } from './english/statements.js';
+import { isNegated } from './english/statements.js';
 import type { ExtractedFact, Extraction, ExtractionRequest, Extractor } from './extractor.js';
 import { isRecalled, recalledStatements, withoutMemory } from './recalled-facts.js';
 
@@ -44,9 +50,6 @@ const answerForm = z.object({
 type AnsweredFact = z.output<typeof answerForm>['facts'][number];
 
 const TASK = `Extract the facts from the sources that will still matter in later conversations: decisions, preferences, facts about named people and things, conventions, pitfalls, procedures, dates. Leave out small talk, questions, guesses, hypotheticals, general knowledge, and what an assistant merely explains. Each statement stands alone: names instead of pronouns, dates instead of "tomorrow". Nothing worth keeping is an empty list. ${MATERIAL_RULES} Answer with JSON alone: {"facts":[{"type":one of ${TYPES.join('|')},"statement":"…","subject":"…","attribute":"…","value":"…","confidence":0 to 1,"sources":["s1"]}]}`;
-
-/** Share of the stems of a statement that its sources must have. */
-const GROUNDED = 0.5;
 
 export function modelExtractor(settings: ModelSettings): Extractor {
   const endpoint = new ModelEndpoint(settings);
@@ -90,28 +93,6 @@ const noCost = ({ kind: provider, model }: ModelSettings): ProviderCost => ({
   attempts: 0,
 });
 
-/** Splits sources by the input limit; a source that exceeds it alone loses its end. */
-async function batchesOf(sources: readonly TextSource[], max_tokens: number): Promise<MarkedSource[][]> {
-  const batches: MarkedSource[][] = [];
-  let room = 0;
-  for (const marked of markedSources(sources)) {
-    let one = marked;
-    let tokens = await countTokens(one.text);
-    if (tokens > max_tokens) {
-      const length = Math.floor((one.text.length * max_tokens) / tokens / 1.1);
-      one = { ...one, text: `${one.text.slice(0, length)}\n</source>` };
-      tokens = max_tokens;
-    }
-    if (tokens > room) {
-      batches.push([]);
-      room = max_tokens;
-    }
-    batches.at(-1)!.push(one);
-    room -= tokens;
-  }
-  return batches;
-}
-
 function materialOf(batch: readonly MarkedSource[], { recalled = [] }: ExtractionRequest): string {
   const texts = batch.map(({ text }) => text).join('\n');
   if (recalled.length === 0) return texts;
@@ -130,20 +111,8 @@ function factsOf(answer: string, batch: readonly MarkedSource[]): ExtractedFact[
   return facts;
 }
 
-/** Models may put the JSON into a fence, or words before it. */
-function jsonIn(answer: string): unknown {
-  const start = answer.indexOf('{');
-  const end = answer.lastIndexOf('}');
-  if (start < 0 || end < start) return undefined;
-  try {
-    return JSON.parse(answer.slice(start, end + 1));
-  } catch {
-    return undefined;
-  }
-}
-
 function factOf(fact: AnsweredFact, byMark: ReadonlyMap<string, MarkedSource>): ExtractedFact | undefined {
-  const cited = [...new Set(fact.sources)].flatMap((mark) => byMark.get(mark.trim().replace(/^\[|\]$/g, '')) ?? []);
+  const cited = citedBy(fact.sources, byMark);
   const content = fact.statement.trim();
   if (cited.length === 0 || content === '' || !isGrounded(content, cited)) return undefined;
   return {
@@ -158,12 +127,4 @@ function factOf(fact: AnsweredFact, byMark: ReadonlyMap<string, MarkedSource>): 
     value: fact.value.trim(),
     negated: isNegated(content),
   };
-}
-
-/** Whether the cited sources have enough of the stems: additions of the model are not in them. */
-function isGrounded(content: string, cited: readonly MarkedSource[]): boolean {
-  const said = statementOf(content).stems;
-  const there = statementOf(cited.map(({ text }) => text).join('\n')).stems;
-  const found = [...said].filter((stem) => there.has(stem)).length;
-  return said.size > 0 && found >= said.size * GROUNDED;
 }

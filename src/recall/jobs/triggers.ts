@@ -11,7 +11,7 @@ import { findScope, type ScopeRow, type ScopeUsage, type TriggerSource } from '.
 import { applying, artifactCrossing, crossing, type FiringPolicy } from '../policies/rules.js';
 import { attachedTo, policiesFor } from '../policies/store.js';
 import { lengthsOf } from '../summaries/sources-store.js';
-import { DEFAULT_MAX_TOKENS, type PolicyAction } from './model.js';
+import { DEFAULT_MAX_SOURCES, type PolicyAction } from './model.js';
 import { jobQueue } from './queue.js';
 import { countArtifact, insertJob, type JobRow, type JobSettings, type NewJob, pinJobs } from './store.js';
 import { takenOverAt } from './times.js';
@@ -22,9 +22,8 @@ type Cause = Omit<FiringPolicy, 'policy_id'> & { readonly policy_id: string | nu
 /** Stands for a policy in the cause of a job. */
 const DIGEST_CAUSE = 'digest';
 
-/** Turns per digest, and its tokens. */
-const DIGEST_TURNS = 1000;
-const DIGEST_TOKENS = DEFAULT_MAX_TOKENS;
+/** Maximum tokens of a digest. */
+const DIGEST_TOKENS = 2000;
 
 /** The summary of a scope that no policy summarizes when it closes. */
 const DIGEST: Cause = {
@@ -34,7 +33,7 @@ const DIGEST: Cause = {
   threshold: 0,
   source_level: 'L0',
   target_level: 'L1',
-  max_sources: DIGEST_TURNS,
+  max_sources: DEFAULT_MAX_SOURCES,
   max_tokens: DIGEST_TOKENS,
   create_edges: 1,
   actions: ['summarize'],

@@ -3,6 +3,7 @@ import { cooperativeYield } from '../../kernel/index.js';
 import { ModelEndpoint, type ModelSettings, modelFailure } from '../../providers/index.js';
 import { countTokens, unitsOf } from '../../text/index.js';
 import { extractiveSummary } from './extractive-summary.js';
+import { modelDigest } from './model-digest.js';
 import { MATERIAL_RULES, markedSources } from './model-material.js';
 import type { Summarizer, SummaryRequest } from './summarizer.js';
 
@@ -16,6 +17,7 @@ export function modelSummarizer(settings: ModelSettings): Summarizer {
   return {
     name: endpoint.name,
     async summarize(request, { signal } = {}) {
+      if (request.digest) return modelDigest(endpoint, request, settings, signal);
       const { max_tokens, sources, level = 'L1' } = request;
       const { value: text, cost } = await endpoint.ask(
         {

@@ -12,11 +12,11 @@ export const offlineSummarizer: Summarizer = {
     const started = performance.now();
     signal?.throwIfAborted();
     const maybe_yield = cooperativeYield(signal);
-    const { sources, max_tokens } = request;
+    const { sources, max_tokens, max_words } = request;
     const { text, source_ids } =
       request.level === 'L2'
         ? await principles(request, await recurringStatements(sources, { maybe_yield }))
-        : await extractiveSummary(sources, { max_tokens, count: countTokens, maybe_yield });
+        : await extractiveSummary(sources, { max_tokens, max_words, count: countTokens, maybe_yield });
     return { text, source_ids, cost: offlineCost(started) };
   },
 };

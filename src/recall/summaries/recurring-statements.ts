@@ -64,14 +64,15 @@ async function* statementsOf(
 ): AsyncGenerator<[statement: string, Occurrence]> {
   for (const { id: source_id, text: whole, trajectory_id } of sources) {
     if (!trajectory_id) continue;
-    // A label holds for all sentences that follow.
-    let [day, who] = ['', ''];
+    // A day holds for all lines that follow, a speaker for the line: without one it is the user's.
+    let [day, who, line] = ['', '', -1];
     for (const unit of unitsOf(whole)) {
       await maybe_yield();
       if (unit.kind !== 'sentence') continue;
       const label = LABEL.exec(unit.text)!;
       day = label[1] ?? day;
-      who = label[2] ?? who;
+      who = label[2] ?? (unit.block === line ? who : '');
+      line = unit.block;
       // Summaries join sentences without a closing mark by semicolons.
       for (const text of unit.text.slice(label[0].length).split(/;\s+/)) {
         if (text.length > MAX_LENGTH || /[?？؟]$/.test(text) || statementOf(text).stems.size < MIN_STEMS) continue;

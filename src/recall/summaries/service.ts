@@ -25,7 +25,8 @@ import {
   type Task,
 } from '../jobs/job-task.js';
 import { type Attempt, summaryOf } from '../jobs/provider-calls.js';
-import { firstGroup, wholeGroups } from './sources.js';
+import { wordCount } from './reading/clauses.js';
+import { firstGroup, type TextSource, wholeGroups } from './sources.js';
 import { markSummarized, turnsAfter, unsummarizedArtifacts } from './sources-store.js';
 import type { Summary } from './summarizer.js';
 import { groupTurns, sourcesOf, textOf } from './turn-sources.js';
@@ -113,6 +114,13 @@ async function writeSummary(
   };
 }
 
+/** Share of the words of a conversation that its digest may have, and how many it may have anyway. */
+const DIGEST_SHARE = 0.385;
+const MIN_DIGEST_WORDS = 120;
+
+const digestWords = (sources: readonly TextSource[]): number =>
+  Math.max(MIN_DIGEST_WORDS, Math.floor(DIGEST_SHARE * sources.reduce((sum, { text }) => sum + wordCount(text), 0)));
+
 const isGone = (row: { readonly deleted_at: number | null } | undefined): boolean => !row || row.deleted_at !== null;
 
 export const NOTHING_NEW = 'there is nothing new to summarise';
@@ -127,11 +135,15 @@ export async function summarizeTurns(call: Call, task: Task, attempt: Attempt): 
   const { trajectory_id, scope_id, summarized_turns } = scope;
   const turns = await turnsToTake(call, task, scope, summarized_turns);
   if (turns.length === 0) return nothingToWrite(NOTHING_NEW);
-  const { max_tokens } = task.settings;
-  const summary = await summaryOf(call, { sources: sourcesOf(turns, trajectory_id), max_tokens, level: 'L1' }, attempt);
+  const { max_tokens, max_sources, digest = false } = task.settings;
+  const sources = sourcesOf(turns, trajectory_id);
+  const limits = digest ? { max_tokens, max_words: digestWords(sources), digest } : { max_tokens };
+  const summary = await summaryOf(call, { sources, level: 'L1', ...limits }, attempt);
   const { cost } = summary;
   const [from, to] = [turns[0]!.sequence, turns.at(-1)!.sequence];
-  const name = startOf(`Turns ${from} to ${to} of ${scope.name}`, 500);
+  const whole = digest && from === 1 && turns.length < max_sources;
+  const what = whole ? 'Digest' : `Turns ${from} to ${to}`;
+  const name = startOf(`${what} of ${scope.name}`, 500);
   const { bytes, ...prepared } = await prepareContent(call, summary.text);
   const draft: Draft = {
     agent_id: task.agent_id ?? scope.agent_id,

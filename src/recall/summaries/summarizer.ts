@@ -7,6 +7,10 @@ export interface SummaryRequest {
   readonly sources: readonly TextSource[];
   /** Upper limit of the text, counted by o200k. */
   readonly max_tokens: number;
+  /** Upper limit of its words; default: none. */
+  readonly max_words?: number;
+  /** All that is left of a conversation: statements that stand alone, rather than an account of it. */
+  readonly digest?: boolean;
   /** L1: a summary of the sources; L2: what holds across their trajectories; default: L1. */
   readonly level?: 'L1' | 'L2';
 }

@@ -1,21 +1,25 @@
-/** Renders the sentences of a summary: speaker and day are written once for all sentences that follow. */
+/** Renders the statements of a summary: speaker and day are written once for all statements that follow. */
 import { parseDate } from '../../text/index.js';
-import type { CandidatePart } from './candidates.js';
+import type { Candidate } from './reading/candidates.js';
 import { roleOf, type TextSource } from './sources.js';
 
 const MAX_SPEAKER = 80;
-const ROLES = { user: 'User', assistant: 'Assistant', system: 'System', tool: 'Tool', none: '' } as const;
+/** What no label marks is the user's. */
+const ROLES = { user: '', assistant: 'Assistant', system: 'System', tool: 'Tool', none: '' } as const;
 
 interface Label {
   readonly day: string;
   readonly who: string;
 }
 
+/** The part of a candidate that is rendered. */
+type Part = Pick<Candidate, 'source' | 'order' | 'gap' | 'text'>;
+
 export interface SummaryWriter {
-  /** One sentence rendered alone: at most a token more than what it takes in the whole text. */
-  alone(part: CandidatePart): string;
+  /** One statement rendered alone: at most a token more than what it takes in the whole text. */
+  alone(part: Part): string;
   /** The whole text: a new line for each change of speaker, a day where it begins. */
-  text(parts: readonly CandidatePart[]): string;
+  text(parts: readonly Part[]): string;
 }
 
 export function summaryWriter(sources: readonly TextSource[]): SummaryWriter {
@@ -25,13 +29,19 @@ export function summaryWriter(sources: readonly TextSource[]): SummaryWriter {
     text: (parts) => {
       const pieces: string[] = [];
       let last: Label | undefined;
-      for (const { source, text } of parts) {
-        const label = labels[source]!;
+      let before: Part | undefined;
+      for (const part of parts) {
+        const label = labels[part.source]!;
         const newDay = label.day !== (last?.day ?? '');
-        if (newDay || label.who !== last?.who) pieces.push(`${last ? '\n' : ''}${newDay ? label.day : ''}${label.who}`);
-        else pieces.push(separatorAfter(pieces.at(-1)!));
-        pieces.push(text);
+        if (newDay || label.who !== last?.who)
+          pieces.push(`${before ? `${endOf(before.text)}\n` : ''}${newDay ? label.day : ''}${label.who}`);
+        else
+          pieces.push(
+            before!.order + 1 === part.order && part.gap !== undefined ? part.gap : separatorAfter(before!.text),
+          );
+        pieces.push(part.text);
         last = label;
+        before = part;
       }
       return pieces.join('');
     },
@@ -47,6 +57,9 @@ function labelOf(source: TextSource): Label {
     who: who === '' ? '' : `${who}: `,
   };
 }
+
+/** A line ends with a closing mark, so that no reader joins it with the next. */
+const endOf = (statement: string): string => (/[\p{STerm}:;…"'”’)\]]$/u.test(statement) ? '' : '.');
 
 /** A sentence without a closing mark gets a semicolon. */
 function separatorAfter(sentence: string): string {

@@ -690,6 +690,8 @@ export const sequences = (length: number): fc.Arbitrary<Iterable<fc.AsyncCommand
 /** What every sequence starts with, so that there is something to work with. */
 export async function start(model: Model, real: Real): Promise<void> {
   const { api } = real;
+  // The model knows no jobs.
+  await api.settings.update({ retain: 'nothing' });
   const now = real.now();
   const trajectories = ['first', 'second'].map((name) => ({ trajectory_id: randomUUID(), name }));
   for (const input of trajectories) {

@@ -82,7 +82,7 @@ onEveryTarget('contexts', (test) => {
     const cairn = await test().freshTenant();
     const { trajectory_id, scope_id } = await someTask(cairn);
     const inner = await cairn.scopes.create({ trajectory_id, name: 'inner', parent_scope_id: scope_id });
-    const closed = await cairn.scopes.create({ trajectory_id, name: 'closed' });
+    const closed = await cairn.scopes.create({ trajectory_id, name: 'closed', retain: 'nothing' });
     await sayAll(cairn, inner.scope_id, ['in the inner']);
     await sayAll(cairn, scope_id, ['in the outer']);
     await sayAll(cairn, closed.scope_id, ['gone']);

@@ -125,8 +125,8 @@ describe.each(kinds)('erasure from the search on %s', (kind) => {
     withStore(kind, async (test) => {
       const { api, word } = test;
       const { trajectory_id } = await api.trajectories.create({ name: 'task' });
-      const open = await api.scopes.create({ trajectory_id, name: 'open' });
-      const { scope_id } = await api.scopes.create({ trajectory_id, name: 'closed' });
+      const open = await api.scopes.create({ trajectory_id, name: 'open', retain: 'nothing' });
+      const { scope_id } = await api.scopes.create({ trajectory_id, name: 'closed', retain: 'nothing' });
       const kept = marker();
       for (let i = 0; i < 10; i++) {
         await api.turns.add({ scope_id: open.scope_id, role: 'User', content: `${kept} ${i}` });
@@ -145,7 +145,11 @@ describe.each(kinds)('erasure from the search on %s', (kind) => {
       const { api, word } = test;
       const { trajectory_id } = await api.trajectories.create({ name: 'task' });
       const child = await api.trajectories.create({ name: 'part', parent_trajectory_id: trajectory_id });
-      const { scope_id } = await api.scopes.create({ trajectory_id: child.trajectory_id, name: 'scope' });
+      const { scope_id } = await api.scopes.create({
+        trajectory_id: child.trajectory_id,
+        name: 'scope',
+        retain: 'nothing',
+      });
       await api.turns.add({ scope_id, role: 'User', content: word() });
       const first = { artifact_type: 'Code', name: word(), content: word(), metadata: { tags: [word()] } };
       await api.artifacts.create({ trajectory_id, ...first });
@@ -185,7 +189,7 @@ describe.each(kinds)('erasure from the search on %s', (kind) => {
       const { trajectory_id } = await api.trajectories.create({ name: 'task' });
       const scope_ids: string[] = [];
       for (let i = 0; i < 3; i++) {
-        const { scope_id } = await api.scopes.create({ trajectory_id, name: `scope ${i}` });
+        const { scope_id } = await api.scopes.create({ trajectory_id, name: `scope ${i}`, retain: 'nothing' });
         const items = Array.from({ length: 40 }, () => ({
           create: { scope_id, role: 'User' as const, content: `${word()} said ${word()}` },
         }));
@@ -207,7 +211,10 @@ describe.each(kinds)('erasure from the search on %s', (kind) => {
       const { trajectory_id } = await api.trajectories.create({ name: 'task' });
       const scopes: { scope_id: string; words: string[] }[] = [];
       for (let i = 0; i < 10; i++)
-        scopes.push({ scope_id: (await api.scopes.create({ trajectory_id, name: `scope ${i}` })).scope_id, words: [] });
+        scopes.push({
+          scope_id: (await api.scopes.create({ trajectory_id, name: `scope ${i}`, retain: 'nothing' })).scope_id,
+          words: [],
+        });
       // Mixed, so that every segment has turns of every scope.
       for (let round = 0; round < 3; round++)
         for (const { scope_id, words } of scopes) {
@@ -244,7 +251,7 @@ describe.each(kinds)('erasure from the search on %s', (kind) => {
       await api.artifacts.delete({ artifact_id });
       await api.executions.delete({ execution_id, wait: true } as never);
       await expectHidden(test);
-      const closed = await api.scopes.create({ trajectory_id, name: 'closed' });
+      const closed = await api.scopes.create({ trajectory_id, name: 'closed', retain: 'nothing' });
       await api.turns.add({ scope_id: closed.scope_id, role: 'User', content: test.word() });
       await api.scopes.close({ scope_id: closed.scope_id, wait: true });
       expect(await inIndex(test.store, test.words)).toEqual([]);

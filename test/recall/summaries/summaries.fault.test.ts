@@ -363,6 +363,44 @@ for (const kind of kinds) {
       expect(JSON.stringify([artifact, job])).not.toContain('sk-secret');
     });
 
+    it('SUM-49 of the digest of a model, what the turns that it cites do not say is dropped', async () => {
+      const statements = [
+        { text: 'Anna lives in Lisbon (before: Oslo).', sources: ['s1', 's3'] },
+        { text: 'languages of the site: English, German.', sources: ['s5'] },
+        { text: 'Anna pays 500 euros for the flat.', sources: ['s1'] },
+        { text: 'Anna lives in Lisbon with Boris.', sources: ['s3'] },
+        { text: 'The invoices were all sent to the archive.', sources: ['s2'] },
+        { text: 'Anna lives in Lisbon.', sources: ['s9'] },
+        { text: 'Anna moved from Oslo to Lisbon.', sources: ['s1', 's3'] },
+        { text: 'The site speaks English and German.', sources: ['s5'] },
+      ];
+      const standIn = await endpoint({ says: JSON.stringify({ statements }) });
+      const { base_url } = standIn;
+      const model = { kind: 'openai-compatible', base_url, model: 'm', max_retries: 0 } as const;
+      const cairn = await open({ model });
+      const digest = async () => {
+        const { scope_id } = await someScope(cairn, { retain: 'digest' });
+        const said = [
+          ['User', 'Anna lives in Oslo.'],
+          ['Assistant', 'Understood.'],
+          ['User', 'Correction: Anna lives in Lisbon.'],
+          ['Assistant', 'Which languages should the site support?'],
+          ['User', 'English, German.'],
+        ] as const;
+        for (const [role, content] of said) await say(cairn, scope_id, content, { role });
+        const { made } = await cairn.scopes.close({ scope_id });
+        return cairn.artifacts.get({ artifact_id: made[0]!.id });
+      };
+      const first = await digest();
+      expect(first.metadata).toMatchObject({ digest: true, method: 'model', model: 'm' });
+      expect(String(first.content).split('\n')).toEqual([0, 1, 6, 7].map((at) => statements[at]!.text));
+      // If more than half of an answer is made up, none of it is used.
+      standIn.behaviour = { says: JSON.stringify({ statements: statements.slice(0, 6) }) };
+      const second = await digest();
+      expect(second.metadata).toMatchObject({ digest: true, method: 'offline' });
+      expect(second.content).toContain('Anna lives in Lisbon (before: Oslo)');
+    });
+
     it.runIf(kind === 'sqlite')(
       'SUM-41 answers that are of no use are paid for: the job has what all of its attempts cost',
       async () => {

@@ -9,7 +9,7 @@ export interface Task {
 
 export async function someTask(cairn: Api): Promise<Task> {
   const { trajectory_id } = await cairn.trajectories.create({ name: 'task' });
-  const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 'window' });
+  const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 'window', retain: 'nothing' });
   return { trajectory_id, scope_id };
 }
 

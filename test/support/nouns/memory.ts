@@ -4,13 +4,13 @@ import type { Api } from '#cairn/client/index.js';
 export const newTrajectory = async (cairn: Api): Promise<string> =>
   (await cairn.trajectories.create({ name: 'a task' })).trajectory_id;
 
-/** An open scope with so many turns. */
+/** An open scope with so many turns, which leaves no digest. */
 export async function newScope(
   cairn: Api,
   trajectory_id: string,
   turns = 0,
 ): Promise<{ scope_id: string; turn_ids: string[] }> {
-  const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 'a scope' });
+  const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 'a scope', retain: 'nothing' });
   const turn_ids: string[] = [];
   for (let i = 0; i < turns; i++) {
     const { turn_id } = await cairn.turns.add({ scope_id, role: 'User', content: 'said', token_count: 1 });

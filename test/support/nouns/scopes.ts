@@ -9,9 +9,14 @@ export const someTrajectory = async (cairn: Api): Promise<string> =>
 
 type ScopeInput = Parameters<Api['scopes']['create']>[0];
 
-/** An open scope, in a trajectory of its own unless one is named. */
+/** An open scope, in a trajectory of its own unless one is named. It leaves no digest, unless the test is about digests. */
 export const someScope = async (cairn: Api, more: Partial<ScopeInput> = {}): Promise<Scope> =>
-  cairn.scopes.create({ name: 'scope', ...more, trajectory_id: more.trajectory_id ?? (await someTrajectory(cairn)) });
+  cairn.scopes.create({
+    name: 'scope',
+    retain: 'nothing',
+    ...more,
+    trajectory_id: more.trajectory_id ?? (await someTrajectory(cairn)),
+  });
 
 /** A turn of one token, unless the test is about tokens. */
 export const say = (

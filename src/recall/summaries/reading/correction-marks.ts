@@ -1,0 +1,57 @@
+/** The words by which a statement corrects an earlier one, in several languages. */
+import { type StatedValue, valuesIn } from './values.js';
+
+/** Says that it corrects: what it gives anew may have been said of anything just before. */
+const EXPLICIT =
+  /\b(?:corrections?|corrected|scratch that|misremembered|misspoke|mistake|my bad|i was wrong|typo|(?:two|three|one|small|quick|more) fix(?:es)?|hold on|wait|sorry|actually|in fact|swap(?:ped)?|on inverse|je corrige|je me suis tromp\w*|en fait|pardon|korrektur|moment|verzeihung|wir tauschen|eigentlich|en realidad|corrección|perdón|me equivoqué|in realtà|correzione|scusa|mi sono sbagliat\w*|eigenlijk|correctie|na verdade|correção|desculpa)(?![\p{L}])/iu;
+/** Says that something is different from now on. */
+const CHANGED =
+  /\b(?:updated?|changed|changes|moved|moves|switched|switching|postponed|rescheduled|no longer|from now on|from [^,.]{1,20} on|instead|(?:isn|wasn|aren)['’]t|it's not|is not|turns out|is now|now|already|(?:put|set|raise|lower|bump|cut|bring|push)\w* .{0,30}\b(?:down|up|back)?\b ?to|after all|finalement|ce n['’]est (?:pas|plus)|n['’]est plus|au lieu de|désormais|à partir d[eu]|plutôt|reporté\w*|déplacé\w*|avancé\w*|changé\w*|sondern|nicht mehr|statt|stattdessen|ab jetzt|jetzt|verschoben|geändert|doch nicht|stimmt nicht|ya no|en vez de|ahora|cambiad\w*|movid\w*|sino|non più|invece|adesso|spostat\w*|cambiat\w*|niet meer|in plaats van|verplaatst|gewijzigd|em vez de|agora|mudou)(?![\p{L}])/iu;
+
+export const correctsOpenly = (statement: string): boolean => EXPLICIT.test(statement);
+
+/** "Correction: …", "Oh wait, …". */
+export function withoutLead(statement: string): string {
+  const lead = /^[^:,.]{0,30}[:,]\s+/.exec(statement)?.[0] ?? '';
+  return correctsOpenly(lead) ? statement.slice(lead.length) : statement;
+}
+
+/** The values that a statement gives anew: those of a kind that stands in a part of it which speaks of a change. */
+export function changedValues(statement: string): StatedValue[] {
+  const values = valuesIn(statement);
+  if (correctsOpenly(statement)) return values;
+  const changed = new Set<string>();
+  for (const part of statement.split(/[;,]\s+|\s[–—]\s/))
+    if (CHANGED.test(part)) for (const { kind } of valuesIn(part)) changed.add(kind);
+  return values.filter(({ kind }) => changed.has(kind));
+}
+
+/** An old value that is named: "not 140", "isn't 20", "instead of Monday", "the 20 is from last year". */
+const DENIED_BEFORE =
+  /(?:\bnot|n['’]t(?: \w+)?|\bno longer|\binstead of|\brather than|\bpas|n['’]est plus|\bau lieu d[eu]|\bnicht(?: mehr)?|\bkein\w*|\bstatt|\bya no|\ben vez de|\bnon|\binvece d[ei]l?|\bniet(?: meer)?|\bgeen|\bin plaats van|\bnão|\bem vez de|\bscratch|\bforget) (?:(?:on|the|le|la|les|am|den|der|die|das|el|il|op|de|at|in|for|pour) ){0,2}$/iu;
+const DENIED_AFTER =
+  /^(?:s)?(?:,? (?:is|was|were|are|thing|est|était|ist|war|es|era|è) ?(?:from|before|old|last|wrong|outdated|thing|avant|alt|falsch|vor|antes|prima)|,? (?:thing )?(?:—|–|-|,)? ?scratch that)/iu;
+
+export const isDenied = (text: string, { index, text: value }: StatedValue): boolean =>
+  DENIED_BEFORE.test(text.slice(0, index)) || DENIED_AFTER.test(text.slice(index + value.length));
+
+const A_NAME = "\\p{Lu}[\\p{L}\\p{M}\\d&'’-]*(?: \\p{Lu}[\\p{L}\\p{M}\\d&'’-]*){0,2}";
+const PLACE = '(?:in |at |to |with |by |à |chez |bei |mit |en |con |a |op |met |em )?';
+const DENIED_NAMES = [
+  `(?<name>${A_NAME})(?: now)?,? (?:and )?(?:not|instead of|rather than|pas|au lieu de|nicht|statt|no|en vez de|non|invece di|niet|in plaats van|não|em vez de) ${PLACE}(?<old>${A_NAME})`,
+  `(?:not|n['’]t|pas|nicht|no|non|niet|não) ${PLACE}(?<old>${A_NAME}),? (?:but|mais|sondern|sino|ma|maar|mas|it['’]s|c['’]est) ${PLACE}(?<name>${A_NAME})`,
+].map((pattern) => new RegExp(`(?<![\\p{L}])(?:${pattern})`, 'u'));
+
+/** "Munich, not Hamburg", "Munich instead of Hamburg", "not Hamburg but Munich". */
+export function deniedName(statement: string): { readonly old: string; readonly name: string } | undefined {
+  for (const pattern of DENIED_NAMES) {
+    const found = pattern.exec(statement)?.groups;
+    if (found) return { old: found.old!, name: found.name! };
+  }
+  return undefined;
+}
+
+/** "So 120 connections altogether": what follows from something said before. */
+const CONCLUSION =
+  /^(?:so|then|that(?:['’]s| is| makes| means)|which makes|in total|together|with|donc|alors|cela fait|also|das (?:macht|sind)|zusammen|entonces|son|quindi|sono|dus|dat is|então)(?![\p{L}'’])/iu;
+export const concludes = (statement: string): boolean => CONCLUSION.test(statement);

@@ -1,0 +1,88 @@
+/** The values that a text states: dates, times, amounts and numbers with a unit, each of a kind that can be compared. */
+import { stem } from '../../../text/index.js';
+
+export interface StatedValue {
+  /** Values of one kind replace each other: `date`, `weekday`, `time`, `money`, `percent`, a unit, or `number`. */
+  readonly kind: string;
+  readonly text: string;
+  readonly index: number;
+  /** Its digits, or a weekday. */
+  readonly key: string;
+  /** Of a date, the month if it names one. */
+  readonly month?: string | undefined;
+}
+
+const LANGUAGES = ['en', 'fr', 'de', 'es', 'it', 'nl', 'pt'];
+
+/** The names of months or weekdays in several languages, in lower case, the longest first. */
+function namesOf(form: Intl.DateTimeFormatOptions, days: readonly number[]): Map<string, number> {
+  const names = new Map<string, number>();
+  for (const language of LANGUAGES) {
+    const format = new Intl.DateTimeFormat(language, { ...form, timeZone: 'UTC' });
+    for (const [at, day] of days.entries()) {
+      const name = format.format(day).toLowerCase().replace(/\.$/, '');
+      if (!names.has(name)) names.set(name, at);
+    }
+  }
+  return names;
+}
+
+const DAY = 86_400_000;
+const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2024, month, 15));
+const MONTHS = new Map([...namesOf({ month: 'short' }, months), ...namesOf({ month: 'long' }, months)]);
+/** From Monday, 1 January 2024. */
+const WEEKDAYS = namesOf(
+  { weekday: 'long' },
+  Array.from({ length: 7 }, (_, day) => Date.UTC(2024, 0, 1) + day * DAY),
+);
+const oneOf = (names: Iterable<string>): string => [...names].sort((a, b) => b.length - a.length).join('|');
+
+const MONTH = `(?:${oneOf(MONTHS.keys())})(?!\\p{L})`;
+const WEEKDAY = `(?:${oneOf(WEEKDAYS.keys())})s?(?!\\p{L})`;
+const ORDINAL = '\\d{1,2}(?:st|nd|rd|th|er|º|ª)';
+const DATE = `(?:${WEEKDAY},? )?(?:(?:the|le|el|il|am|den|op|the) )?(?:\\d{1,2}(?:st|nd|rd|th|er|º|ª|\\.)?(?: (?:of|de))? ${MONTH}|${MONTH} \\d{1,2}(?:st|nd|rd|th)?(?!\\d)|${ORDINAL}(?!\\p{L}))(?:,? \\d{4})?|\\d{4}-\\d\\d-\\d\\d|\\d{1,2}[./]\\d{1,2}[./]\\d{2,4}`;
+const TIME = '\\d{1,2}(?::\\d\\d(?: ?[ap]m)?| ?h(?: ?\\d\\d)?(?![\\p{L}])| ?[ap]\\.?m\\.?(?!\\p{L})| uhr)';
+const MONEY =
+  '[£$€] ?\\d+(?:[.,]\\d+)*k?|\\d+(?:[.,]\\d+)*k? ?(?:€|euros?|dollars?|pounds?|usd|eur|gbp|francs?)(?!\\p{L})';
+const PERCENT = '\\d+(?:[.,]\\d+)? ?(?:%|percent|per cent|prozent|pour ?cent|por ciento|per cento|procent)';
+const NUMBER = '\\d+(?:[.,\\u202f\\u00a0 ]\\d{3})*(?:[.,]\\d+)?(?:(?: |-)?[\\p{L}²³]+)?';
+
+const VALUE = new RegExp(
+  `(?<![\\p{L}\\d_./:#-])(?:(?<date>${DATE})|(?<time>${TIME})|(?<money>${MONEY})|(?<percent>${PERCENT})|(?<weekday>${WEEKDAY})|(?<number>${NUMBER}))(?![\\d_/])`,
+  'giu',
+);
+
+export function valuesIn(text: string): StatedValue[] {
+  const values: StatedValue[] = [];
+  for (const { groups, index, 0: found } of text.matchAll(VALUE)) {
+    const [kind, whole] = Object.entries(groups!).find(([, value]) => value !== undefined)!;
+    const digits = (whole.match(/\d+/g) ?? []).join('');
+    if (kind === 'weekday') {
+      const name = whole.toLowerCase();
+      const day = WEEKDAYS.get(name) ?? WEEKDAYS.get(name.replace(/s$/, ''));
+      values.push({ kind, text: whole, index, key: `${day}` });
+    } else if (kind === 'number') {
+      values.push(numberOf(found, index));
+    } else if (kind === 'date') {
+      const month = new RegExp(MONTH, 'iu').exec(whole)?.[0].toLowerCase();
+      const at = month === undefined ? undefined : `${MONTHS.get(month)}`;
+      values.push({ kind, text: whole, index, key: `${digits}/${at ?? ''}`, month: at });
+    } else {
+      const currency = kind === 'money' && /€|eur/i.test(whole) ? ':eur' : '';
+      values.push({ kind: `${kind}${currency}`, text: whole, index, key: digits });
+    }
+  }
+  return values;
+}
+
+const UNIT = /^(.*?\d)(?:(?: |-)?([\p{L}²³]+))?$/u;
+/** Words after a number that are no unit. */
+const NO_UNIT =
+  /^(?:is|was|are|were|and|or|but|i|we|then|now|not|in|on|at|for|to|from|of|with|the|a|an|as|so|if|before|already|by|it|that|all|et|ou|le|la|en|au|pour|est|und|oder|ist|y|o|es|e|maar)$/i;
+
+function numberOf(found: string, index: number): StatedValue {
+  const [, number, unit] = UNIT.exec(found) as unknown as [string, string, string | undefined];
+  const key = number.replace(/\D/g, '');
+  if (unit === undefined || NO_UNIT.test(unit)) return { kind: 'number', text: number, index, key };
+  return { kind: stem(unit.toLowerCase()), text: found, index, key };
+}
