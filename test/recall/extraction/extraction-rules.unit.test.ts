@@ -8,6 +8,7 @@ import { sameFact } from '#cairn/recall/extraction/english/same-fact.js';
 import type { ExtractedFact } from '#cairn/recall/extraction/extractor.js';
 import { offlineExtractor } from '#cairn/recall/extraction/offline-extractor.js';
 import type { TextSource } from '#cairn/recall/summaries/sources.js';
+import { exchanges } from './exchange-corpus.js';
 import { corpus, type Labelled, SAID_AT } from './fact-corpus.js';
 
 const extract = (sources: readonly TextSource[], recalled: readonly string[] = []): Promise<ExtractedFact[]> =>
@@ -38,6 +39,28 @@ describe('the corpus', () => {
     expect(corpus.length).toBeGreaterThanOrEqual(SCORE.sentences);
     expect(right / found.length, `junk: ${junk.join(' | ')}`).toBeGreaterThanOrEqual(SCORE.precision);
     expect(right / wanted.length, `missed: ${missed.join(' | ')}`).toBeGreaterThanOrEqual(SCORE.recall);
+  });
+});
+
+describe('exchanges', () => {
+  it.each(exchanges.map(([asked, replied, fact]) => ({ asked, replied, fact })))(
+    '"$asked" – "$replied"',
+    async ({ asked, replied, fact }) => {
+      const found = await extract([
+        { id: 'asked', role: 'Assistant', text: asked, occurred_at: SAID_AT },
+        { id: 'replied', role: 'User', text: replied, occurred_at: SAID_AT },
+      ]);
+      const together = found.filter(({ source_ids }) => source_ids.length === 2);
+      expect(together.map(({ content }) => content)).toEqual(fact === undefined ? [] : [fact]);
+    },
+  );
+
+  it('are of two turns only if the first is an assistant’s and nothing recalled', async () => {
+    const asked = { id: 'a', text: 'Which domain is it?' };
+    const replied = { id: 'b', role: 'User', text: 'harbour-cats.example' };
+    expect(await extract([{ ...asked, role: 'Assistant' }, replied])).toHaveLength(1);
+    expect(await extract([{ ...asked, role: 'User' }, replied])).toEqual([]);
+    expect(await extract([{ ...asked, role: 'Assistant', recalled: true }, replied])).toEqual([]);
   });
 });
 

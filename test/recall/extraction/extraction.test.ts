@@ -313,6 +313,35 @@ onEveryTarget('extraction', (test) => {
     expect(await cairn.scopes.extract({ scope_id })).toMatchObject({ strengthened: [{ id }] });
   });
 
+  it('EXTRACT-10 takes an answer with the subject of its question, and an agreed proposal, from both turns', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someScope(cairn);
+    const ids: string[] = [];
+    for (const [role, content] of [
+      ['Assistant', 'Which languages should the site support?'],
+      ['User', 'English, German, Dutch.'],
+      ['Assistant', "For the payments I'd suggest Mollie."],
+      ['User', 'Mollie it is'],
+      ['Assistant', "I'd also recommend a newsletter by Mailjet."],
+      ['User', 'no, skip that'],
+    ] as const)
+      ids.push((await say(cairn, scope_id, content, { role })).turn_id);
+    const { artifacts, notes } = await cairn.scopes.extract({ scope_id });
+    expect(notes.map(({ content }) => content)).toEqual(['Languages, site support: English, German, Dutch.']);
+    expect(artifacts).toMatchObject([
+      { artifact_type: 'Decision', content: expect.stringMatching(/^Decided: .*Mollie/) },
+    ]);
+    const from = await linked(cairn, notes[0]!.note_id, 'DerivedFrom');
+    expect(from.flat()).toEqual(expect.arrayContaining([ids[0], ids[1]]));
+    expect((await linked(cairn, artifacts[0]!.artifact_id, 'DerivedFrom')).flat()).toEqual(
+      expect.arrayContaining([ids[2], ids[3]]),
+    );
+    // Another answer to the same question contradicts the first.
+    await say(cairn, scope_id, 'Which languages should the site support?', { role: 'Assistant' });
+    await say(cairn, scope_id, 'English and Polish.');
+    expect((await cairn.scopes.extract({ scope_id })).contradictions).toBe(1);
+  });
+
   it('EXTRACT-8 reads English, and nothing that is asked for as a scene', async () => {
     const cairn = await test().freshTenant();
     const { scope_id } = await someScope(cairn);

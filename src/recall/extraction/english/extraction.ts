@@ -8,6 +8,7 @@ import { isRecalled, recalledStatements, withoutMemory } from '../recalled-facts
 import { datedFacts, foreignDay } from './dates.js';
 import { conventions, decisions } from './decisions.js';
 import type { FactDraft, FactRule, Voice } from './drafts.js';
+import { exchangedFacts, sentencesIn } from './exchanges.js';
 import { personalFacts } from './personal.js';
 import { procedureIn, proceduresOf } from './procedures.js';
 import { retractions } from './retractions.js';
@@ -42,13 +43,27 @@ export async function extractFacts(
   const names = await namesIn(sources, maybe_yield);
   const found: ExtractedFact[] = [];
   const bySlot = new Map<string, number[]>();
-  for (const source of sources) {
-    if (!isExtractable(source)) continue;
-    const text = withoutMemory(source.text);
-    for await (const fact of factsOf({ ...source, text }, voiceOf(source, names), maybe_yield))
-      if (!isRecalled(fact, known)) add(fact, found, bySlot);
+  let before: TextSource | undefined;
+  for (const one of sources) {
+    if (!isExtractable(one)) continue;
+    const source = { ...one, text: withoutMemory(one.text) };
+    const voice = voiceOf(source, names);
+    const facts: ExtractedFact[] = before ? exchanged(before, source, voice) : [];
+    for await (const fact of factsOf(source, voice, maybe_yield)) facts.push(fact);
+    for (const fact of facts) if (!isRecalled(fact, known)) add(fact, found, bySlot);
+    before = source;
   }
   return found;
+}
+
+/** What a turn and the one before it state together. */
+function exchanged(before: TextSource, source: TextSource, voice: Voice): ExtractedFact[] {
+  if (roleOf(before) !== 'assistant' || !voice.person || isPretence(source.text)) return [];
+  return exchangedFacts(sentencesIn(before), sentencesIn(source), voice).map((draft) => ({
+    ...draft,
+    title: titleOf(draft.content),
+    negated: draft.negated ?? false,
+  }));
 }
 
 const NO_PERSON = /\b(?:assistant|bot|agent|ai|gpt\S*|claude|gemini|llama|copilot|model|system|tool|user|human)\b/i;
