@@ -87,6 +87,15 @@ onEveryTarget('statements that a digest keeps', (test) => {
       /is on Thursday the 18th/,
     ],
     [
+      'a day that was too early',
+      [
+        ['User', 'The cut-off for orders is Wednesday 8pm.'],
+        ['User', 'oh and wait, the cut-off is Thursday noon now, Wednesday was too early for people'],
+      ],
+      /Thursday \(before: Wednesday\)/,
+      /cut-off for orders is Wednesday/,
+    ],
+    [
       'a name that is denied',
       [
         ['User', 'The workshop takes place in Hamburg.'],

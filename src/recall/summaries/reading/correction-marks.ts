@@ -6,7 +6,7 @@ const EXPLICIT =
   /\b(?:corrections?|corrected|scratch that|misremembered|misspoke|mistake|my bad|i was wrong|typo|(?:two|three|one|small|quick|more) fix(?:es)?|hold on|wait|sorry|actually|in fact|swap(?:ped)?|on inverse|je corrige|je me suis tromp\w*|en fait|pardon|korrektur|moment|verzeihung|wir tauschen|eigentlich|en realidad|corrección|perdón|me equivoqué|in realtà|correzione|scusa|mi sono sbagliat\w*|eigenlijk|correctie|na verdade|correção|desculpa)(?![\p{L}])/iu;
 /** Says that something is different from now on. */
 const CHANGED =
-  /\b(?:updated?|changed|changes|moved|moves|switched|switching|postponed|rescheduled|no longer|from now on|from [^,.]{1,20} on|instead|(?:isn|wasn|aren)['’]t|it's not|is not|turns out|is now|now|already|(?:put|set|raise|lower|bump|cut|bring|push)\w* .{0,30}\b(?:down|up|back)?\b ?to|after all|finalement|ce n['’]est (?:pas|plus)|n['’]est plus|au lieu de|désormais|à partir d[eu]|plutôt|reporté\w*|déplacé\w*|avancé\w*|changé\w*|sondern|nicht mehr|statt|stattdessen|ab jetzt|jetzt|verschoben|geändert|doch nicht|stimmt nicht|ya no|en vez de|ahora|cambiad\w*|movid\w*|sino|non più|invece|adesso|spostat\w*|cambiat\w*|niet meer|in plaats van|verplaatst|gewijzigd|em vez de|agora|mudou)(?![\p{L}])/iu;
+  /\b(?:updated?|changed|changes|moved|moves|switched|switching|postponed|rescheduled|pushed|delayed|brought forward|extended|shifted|revised|replaced|make (?:it|that)|no longer|from now on|from [^,.]{1,20} on|instead|(?:isn|wasn|aren)['’]t|it's not|is not|turns out|is now|now|already|(?:put|set|raise|lower|bump|cut|bring|push)\w* .{0,30}\b(?:down|up|back)?\b ?to|after all|finalement|ce n['’]est (?:pas|plus)|n['’]est plus|au lieu de|désormais|à partir d[eu]|plutôt|reporté\w*|déplacé\w*|avancé\w*|changé\w*|sondern|nicht mehr|statt|stattdessen|ab jetzt|jetzt|verschoben|geändert|doch nicht|stimmt nicht|ya no|en vez de|ahora|cambiad\w*|movid\w*|sino|non più|invece|adesso|spostat\w*|cambiat\w*|niet meer|in plaats van|verplaatst|gewijzigd|em vez de|agora|mudou)(?![\p{L}])/iu;
 
 export const correctsOpenly = (statement: string): boolean => EXPLICIT.test(statement);
 
@@ -30,7 +30,7 @@ export function changedValues(statement: string): StatedValue[] {
 const DENIED_BEFORE =
   /(?:\bnot|n['’]t(?: \w+)?|\bno longer|\binstead of|\brather than|\bpas|n['’]est plus|\bau lieu d[eu]|\bnicht(?: mehr)?|\bkein\w*|\bstatt|\bya no|\ben vez de|\bnon|\binvece d[ei]l?|\bniet(?: meer)?|\bgeen|\bin plaats van|\bnão|\bem vez de|\bscratch|\bforget) (?:(?:on|the|le|la|les|am|den|der|die|das|el|il|op|de|at|in|for|pour) ){0,2}$/iu;
 const DENIED_AFTER =
-  /^(?:s)?(?:,? (?:is|was|were|are|thing|est|était|ist|war|es|era|è) ?(?:from|before|old|last|wrong|outdated|thing|avant|alt|falsch|vor|antes|prima)|,? (?:thing )?(?:—|–|-|,)? ?scratch that)/iu;
+  /^(?:s)?(?:,? (?:is|was|were|are|thing|est|était|ist|war|es|era|è) ?(?:from|before|old|last|wrong|outdated|thing|too|trop|zu|demasiado|troppo|te|avant|alt|falsch|vor|antes|prima)|,? (?:thing )?(?:—|–|-|,)? ?scratch that)/iu;
 
 export const isDenied = (text: string, { index, text: value }: StatedValue): boolean =>
   DENIED_BEFORE.test(text.slice(0, index)) || DENIED_AFTER.test(text.slice(index + value.length));
