@@ -3,7 +3,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { allOperations, type NamedOperation, type Operations, shorthands } from '../api/contract.js';
 import type { Output } from '../api/index.js';
-import { reasonOf, relationsOf, remarkOn, sourceOf } from '../recall/contract.js';
+import { changesTold, reasonOf, relationsOf, remarkOn, sourceOf } from '../recall/contract.js';
 import { addFlags, callOperation } from './operations.js';
 import { type Settings, withStore } from './settings.js';
 import { color, grey, plain } from './terminal.js';
@@ -24,13 +24,16 @@ function excerptOf({ snippet, highlights }: Answer<'recall'>['passages'][number]
 }
 
 const show: { readonly [N in Name]: (answer: Answer<N>) => string } = {
-  remember: ({ entity_type, id, name }) =>
-    `remembered as ${entity_type.toLowerCase()} ${id}${name === null ? '' : grey(`  ${plain(name)}`)}`,
+  remember: (answer) => {
+    const { entity_type, id, name } = answer;
+    const head = `remembered as ${entity_type.toLowerCase()} ${id}${name === null ? '' : grey(`  ${plain(name)}`)}`;
+    return [head, ...changesTold(answer).map(plain)].join('\n');
+  },
   recall: (recalled) => {
     const passages = recalled.passages.flatMap((one, i) => {
       const indent = ' '.repeat(String(i + 1).length + 2);
       return [
-        `${i + 1}. ${excerptOf(one)}`,
+        `${i + 1}. ${excerptOf(one)}${one.mark === undefined ? '' : plain(` (${one.mark})`)}`,
         ...relationsOf(one).map((relation) => `${indent}${plain(relation)}`),
         `${indent}${grey(plain(`${sourceOf(one)}, ${one.id}`))}`,
         `${indent}${grey(plain(reasonOf(one)))}`,

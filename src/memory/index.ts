@@ -2,14 +2,14 @@
 import './register.js';
 
 export { artifactNoun, outlivesScope } from './artifacts/service.js';
-export { deleteEdgesOf, insertEdges, linksOf, settleEdges } from './edges/store.js';
+export { deleteEdgesOf, insertEdges, linksOf, type NewEdge, settleEdges } from './edges/store.js';
 export { addSystemEdges, journalEdges } from './edges/system-edges.js';
 export { unreadableAmong } from './entities/access.js';
 export { unknownEntity } from './entities/errors.js';
 export { placesOf } from './forgetting/derivations.js';
 export { PARTICIPANTS_OF_EDGE, participantsAmong } from './lookups.js';
 export * as notesService from './notes/service.js';
-export { noteBounds, noteNoun } from './notes/service.js';
+export { type NoteEdges, noteBounds, noteNoun, prepareNote } from './notes/service.js';
 export { memorySchema } from './schema.js';
 export { endScopes } from './scopes/closing.js';
 export { scopeChecks } from './scopes/doctor.js';

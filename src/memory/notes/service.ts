@@ -4,11 +4,12 @@ import { type Call, checkLifetime, lifetimeClassOf, type Work } from '../../engi
 import { noteHolder, sessionHolder } from '../../engine/sql.js';
 import { PERMANENT_NOTE } from '../../identity/index.js';
 import { CairnError, invalid } from '../../kernel/index.js';
+import type { NewEdge } from '../edges/store.js';
 import { unreadableAmong } from '../entities/access.js';
 import { unknownEntity } from '../entities/errors.js';
 import type { EntityRef } from '../entities/store.js';
 import { isFinished, type TrajectoryRow } from '../trajectories/store.js';
-import { prepareNew, versionUseCases } from '../versions/changes.js';
+import { type Action, prepareNew, versionUseCases } from '../versions/changes.js';
 import { givenTtl, type LifetimeBounds } from '../versions/lifetimes.js';
 import { type Links, memoryLinks } from '../versions/links.js';
 import type { Placement } from '../versions/service.js';
@@ -94,7 +95,13 @@ export const noteNoun: Noun<Note> & { readonly id: 'note_id' } = {
   lockForChange,
 };
 
-async function placeOf({ call, tx, now }: Work, input: NoteInput, note_id: string): Promise<Placement> {
+/** Edges of a new note besides those to its sources. Runs after the locks of its sources. */
+export type NoteEdges = (work: Work, note_id: string) => Promise<readonly NewEdge[]>;
+
+const noEdges: NoteEdges = async () => [];
+
+async function placeOf(work: Work, input: NoteInput, note_id: string, edgesOf: NoteEdges): Promise<Placement> {
+  const { call, tx, now } = work;
   const trajectory_ids = [...new Set(input.source_trajectory_ids)];
   const artifact_ids = [...new Set(input.source_artifact_ids)];
   const trajectories = await lockTrajectories(tx, trajectory_ids);
@@ -116,22 +123,26 @@ async function placeOf({ call, tx, now }: Work, input: NoteInput, note_id: strin
       ...trajectory_ids.map((entity_id): EntityRef => ({ entity_type: 'Trajectory', entity_id })),
       ...artifact_ids.map((entity_id): EntityRef => ({ entity_type: 'Artifact', entity_id })),
     ],
+    edges: await edgesOf(work, note_id),
   };
+}
+
+/** A note that is validated, hashed and counted, and needs only a transaction. */
+export async function prepareNote(call: Call, input: NoteInput, edgesOf: NoteEdges = noEdges): Promise<Action<Note>> {
+  const { note_type: type, title: name, confidence = null } = input;
+  const ttl = givenTtl(input);
+  const check = () => {
+    if (ttl === undefined) return;
+    checkNote({ type, ttl });
+    checkLifetime(input.lifetime, ttl);
+  };
+  const columns = { type, name, provenance: { confidence }, check };
+  return prepareNew(call, noteNoun, input, columns, (work, id) => placeOf(work, input, id, edgesOf));
 }
 
 const useCases = versionUseCases(noteNoun, {
   operations,
-  create: async (call, input: NoteInput) => {
-    const { note_type: type, title: name, confidence = null } = input;
-    const ttl = givenTtl(input);
-    const check = () => {
-      if (ttl === undefined) return;
-      checkNote({ type, ttl });
-      checkLifetime(input.lifetime, ttl);
-    };
-    const columns = { type, name, provenance: { confidence }, check };
-    return prepareNew(call, noteNoun, input, columns, (work, id) => placeOf(work, input, id));
-  },
+  create: (call, input: NoteInput) => prepareNote(call, input),
   columns: ({ note_type, title, ...shared }: NotePatch) => ({ type: note_type, name: title, ...shared }),
 });
 

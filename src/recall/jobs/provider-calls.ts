@@ -5,6 +5,7 @@ import { type Breaker, costOfFailure, PlainFailure, reasonOf, sumOfCosts } from 
 import type { Extraction, ExtractionRequest, Extractor } from '../extraction/extractor.js';
 import type { TextSource } from '../summaries/sources.js';
 import type { Summarizer, Summary, SummaryRequest } from '../summaries/summarizer.js';
+import type { Comparer, Comparison, ComparisonRequest } from '../updating/comparer.js';
 import { readAnswer, readFacts, readSummary } from './provider-answers.js';
 
 /** Shortest time worth a call. */
@@ -16,8 +17,10 @@ export interface Providers {
   /** Default: the offline ones. */
   readonly summarizer: Summarizer;
   readonly extractor: Extractor;
+  /** Compares statements if there is a model; else rules do. */
+  readonly comparer: Comparer | undefined;
   readonly offline: { readonly summarizer: Summarizer; readonly extractor: Extractor };
-  readonly breakers: { readonly summarizer: Breaker; readonly extractor: Breaker };
+  readonly breakers: { readonly [K in 'summarizer' | 'extractor' | 'comparer']: Breaker };
 }
 
 export const providers = new RuntimePart<Providers>('providers');
@@ -62,7 +65,10 @@ interface ProviderCall<A> {
 }
 
 /** Calls the provider, unless no time is left or its breaker is open. */
-async function callProvider<A>(attempt: Attempt, { run, breaker }: ProviderCall<A>): Promise<unknown> {
+async function callProvider(
+  attempt: Attempt,
+  { run, breaker }: Pick<ProviderCall<unknown>, 'run' | 'breaker'>,
+): Promise<unknown> {
   const { timeout_ms, signal } = attempt;
   if (timeout_ms < MIN_MS) throw new NotCalled('no time was left to call the provider');
   const refusal = breaker.refusal();
@@ -144,4 +150,20 @@ export function factsOf(context: Context, request: ExtractionRequest, attempt: A
         ? undefined
         : async () => read(await offline.extractor.extract(request), offline.extractor),
   });
+}
+
+/** Undefined without a model, or if it fails: then rules compare. */
+export async function comparisonOf(
+  context: Context,
+  request: ComparisonRequest,
+  attempt: Attempt,
+): Promise<Comparison | undefined> {
+  const { comparer, breakers } = providers.of(context);
+  if (!comparer) return undefined;
+  const run = (signal: AbortSignal) => comparer.compare(request, { signal });
+  try {
+    return (await callProvider(attempt, { breaker: breakers.comparer, run })) as Comparison;
+  } catch {
+    return undefined;
+  }
 }

@@ -13,6 +13,7 @@ import { offlineExtractor } from '../extraction/offline-extractor.js';
 import { modelSummarizer } from '../summaries/model-summarizer.js';
 import { offlineSummarizer } from '../summaries/offline-summarizer.js';
 import type { Summarizer } from '../summaries/summarizer.js';
+import { modelComparer } from '../updating/model-comparer.js';
 import type { Providers } from './provider-calls.js';
 
 export interface ProviderOptions {
@@ -25,8 +26,8 @@ export interface ProviderOptions {
 }
 
 /** Loads the packages of a model endpoint; called before the first write can cause a job. */
-export async function loadProviders({ model, summarizer, extractor }: ProviderOptions): Promise<void> {
-  if (model && !(summarizer && extractor)) await loadPackages(parseModelSettings(model).kind);
+export async function loadProviders({ model }: ProviderOptions): Promise<void> {
+  if (model) await loadPackages(parseModelSettings(model).kind);
 }
 
 export function providersOf({ model, summarizer, extractor }: ProviderOptions): Providers {
@@ -35,7 +36,8 @@ export function providersOf({ model, summarizer, extractor }: ProviderOptions): 
     summarizer: summarizer ?? (settings ? modelSummarizer(settings) : offlineSummarizer),
     extractor: extractor ?? (settings ? modelExtractor(settings) : offlineExtractor),
     offline: { summarizer: offlineSummarizer, extractor: offlineExtractor },
-    breakers: { summarizer: new Breaker(), extractor: new Breaker() },
+    comparer: settings && modelComparer(settings),
+    breakers: { summarizer: new Breaker(), extractor: new Breaker(), comparer: new Breaker() },
   };
 }
 

@@ -4,6 +4,7 @@ import { makes, operation, readsAnything, ttl, where } from '../../engine/contra
 import { actingUser, instant, jsonObject, text, uuid } from '../../kernel/contract.js';
 import { turnRole } from '../../memory/contract.js';
 import { excerpt, foundEntity, MAX_QUERY, searchedTypeInAnyCase, searchInput } from '../search/model.js';
+import { rememberedAsText } from './outcomes.js';
 import { passagesAsText } from './passages.js';
 
 const rememberInput = z.strictObject({
@@ -27,6 +28,19 @@ const rememberInput = z.strictObject({
   user: actingUser,
 });
 
+const linked = z.object({
+  id: z.string(),
+  text: z.string().describe('The statement, at most 240 characters; empty if it was erased since'),
+  value: z.string().describe('The value in it that is concerned'),
+  occurred_at: instant.describe('When it happened, or when it was told'),
+});
+
+const outcome = z
+  .enum(['added', 'strengthened', 'superseded', 'contradictory'])
+  .describe(
+    'added: new. strengthened: a known note says the same. superseded: it replaces the value of a known note, which is hidden from now on. contradictory: it contradicts a known note, and both are shown with marks',
+  );
+
 const remembered = z
   .object({
     entity_type: z.enum(['Note', 'Turn']),
@@ -36,6 +50,11 @@ const remembered = z
     scope_id: z.string().nullable(),
     token_count: z.int(),
     created_at: instant,
+    outcome,
+    superseded: z.array(linked).optional().describe('The notes that it replaces'),
+    contradicts: z.array(linked).optional().describe('The notes that it contradicts, or replaces in part'),
+    strengthens: z.array(linked).optional().describe('A note that says the same'),
+    superseded_by: z.array(linked).optional().describe('Notes with a newer value: it happened before them'),
   })
   .meta({ id: 'Remembered' });
 
@@ -59,6 +78,15 @@ const passage = z
     text: z.string(),
     token_count: z.int(),
     same_as: z.array(z.string()).describe('Ids of duplicate notes or artifacts, at most 100'),
+    mark: z
+      .string()
+      .optional()
+      .describe('The end of the text, such as: since 2026-03-01; before: Hamburg. Also names what contradicts it'),
+    since: instant.optional().describe('Of a note that replaced another: since when it holds'),
+    before: z
+      .array(z.object({ id: z.string(), value: z.string(), occurred_at: instant }))
+      .optional()
+      .describe('The values that it replaced, newest first'),
   })
   .meta({ id: 'Passage' });
 
@@ -75,12 +103,13 @@ export const memory = {
     ],
     event: 'cairn.note.created, or cairn.turn.added',
     status: 201,
-    summary: 'Remember a text as a note or a turn, to be found by its content.',
+    summary: 'Remember a text as a note or a turn, and tell what it repeats, replaces or contradicts.',
     mcp: {
       tool: 'remember',
+      text: rememberedAsText,
       use:
         'Use it when something comes up that will matter later: a decision and its reason, a preference, a fact about ' +
-        'people or the project, a lesson. One at a time, in words that stand alone.',
+        'people or the project, a lesson. One at a time, in words that stand alone. A new value replaces the known one, and the answer says so.',
       place: ['trajectory_id'],
     },
     example: { text: 'Anna prefers tea to coffee.', tags: ['people'] },

@@ -1,13 +1,26 @@
 /** Use cases of remember and recall: a note or turn, by default in the default place, and a search for whole texts. */
 import type { In, Out } from '../../engine/contract.js';
-import type { Call } from '../../engine/index.js';
-import type { JsonObject } from '../../kernel/contract.js';
-import { invalid } from '../../kernel/index.js';
-import { accessCounts, add as addTurn, notesService as notes } from '../../memory/index.js';
+import { type Call, change } from '../../engine/index.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
+import { invalid, toIso } from '../../kernel/index.js';
+import type { Note } from '../../memory/contract.js';
+import {
+  accessCounts,
+  add as addTurn,
+  noteNoun,
+  notesService as notes,
+  prepareNote,
+  readVersion,
+} from '../../memory/index.js';
 import { findScope } from '../../memory/sql.js';
 import { countTokens, parseDate } from '../../text/index.js';
 import { describeHit, searchHits } from '../search/service.js';
+import { KnownChanged } from '../updating/judgement.js';
+import { judge } from '../updating/judging.js';
+import { type Mark, marksOf, markText } from '../updating/marks.js';
+import { comparisonFor, keptLinks, type LinkedNote, linksFrom, type Told } from '../updating/service.js';
 import { defaultScope, defaultTrajectory, refuseDefaultPlace } from './default-place.js';
+import { outcomeOf } from './outcome-answer.js';
 
 const FACT = 'Fact';
 const TITLE_LENGTH = 80;
@@ -62,16 +75,57 @@ async function rememberNote(
   const trajectory_id = input.trajectory_id ?? (await defaultTrajectory(call));
   // The caller did not choose the default place, so it need not be able to read it.
   const { acting: _, ...placed } = call;
-  const note = await notes.create(input.trajectory_id === undefined ? placed : call, {
+  const noteInput = {
     note_type: input.type ?? FACT,
     title: input.title ?? titleOf(input.text),
     content: input.text,
     source_trajectory_ids: [trajectory_id],
     metadata,
     ...(input.ttl === undefined ? {} : { ttl: input.ttl }),
-  });
+  };
+  const told = { text: input.text, speaker: input.speaker ?? null, occurred_at: input.occurred_at };
+  const creator = input.trajectory_id === undefined ? placed : call;
+  const { note, linked } = await storeNote(call, creator, noteInput, told);
   const { note_id: id, title: name, token_count, created_at } = note;
-  return { entity_type: 'Note', id, name, trajectory_id, scope_id: null, token_count, created_at };
+  const place = { trajectory_id, scope_id: null };
+  const outcome = await outcomeOf(call, linked);
+  return { entity_type: 'Note', id, name, ...place, token_count, created_at, ...outcome };
+}
+
+interface StoredNote {
+  readonly note: Note;
+  readonly linked: readonly LinkedNote[];
+}
+
+/** How often a comparison starts again because a known note was changed meanwhile; then the rules alone compare. */
+const MAX_JUDGEMENTS = 3;
+
+/** Creates the note and its links in one transaction. */
+async function storeNote(call: Call, creator: Call, input: In<'notes.create'>, told: Told): Promise<StoredNote> {
+  for (let judgements = 0; ; judgements++) {
+    const judgement = judgements < MAX_JUDGEMENTS ? await judge(call, input, told) : undefined;
+    const comparison = comparisonFor(call, told, judgement);
+    const { bytes, work } = await prepareNote(creator, input, comparison.edges);
+    try {
+      return await change<StoredNote>(creator, {
+        input,
+        bytes,
+        work: async (within) => {
+          const note = await work(within);
+          await comparison.store(within, note.note_id);
+          return { note, linked: comparison.linked() };
+        },
+        remember: ({ note, linked }) => [note.note_id, keptLinks(linked)],
+        again: async (tx, kept) => {
+          const [note_id, links] = kept as [string, Json];
+          const within = { call: creator, tx, now: creator.driver.now() };
+          return { note: await readVersion(within, noteNoun, note_id, 1), linked: linksFrom(links) };
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof KnownChanged)) throw error;
+    }
+  }
 }
 
 async function rememberTurn(
@@ -87,22 +141,44 @@ async function rememberTurn(
   const turn = await addTurn(call, { scope_id, role: input.role ?? 'User', content: input.text, metadata });
   const { turn_id: id, token_count, created_at } = turn;
   const { trajectory_id } = scope!;
-  return { entity_type: 'Turn', id, name: null, trajectory_id, scope_id, token_count, created_at };
+  const outcome = 'added' as const;
+  return { entity_type: 'Turn', id, name: null, trajectory_id, scope_id, token_count, created_at, outcome };
+}
+
+/** Repetitions of a passage whose marks count for it. */
+const MAX_REPEATS = 10;
+
+/** Since when a passage holds, and what it replaced. */
+function changesOf(
+  mark: Mark | undefined,
+  since: string,
+): Pick<Out<'memory.recall'>['passages'][number], 'since' | 'before'> {
+  if (!mark || mark.before.length === 0) return {};
+  const before = mark.before.map(({ id, value, at }) => ({ id, value, occurred_at: toIso(at) }));
+  return { since, before };
 }
 
 export async function recall(call: Call, input: In<'memory.recall'>): Promise<Out<'memory.recall'>> {
   const { max_tokens = Number.POSITIVE_INFINITY, entity_types = ['Turn', 'Artifact', 'Note', 'Card'], ...rest } = input;
   const found = await searchHits(call, { ...rest, entity_types }, 'text', true);
+  const marks = await marksOf(
+    call,
+    found.hits.map(({ doc, same_as }) => [doc.entity_id, ...same_as.slice(0, MAX_REPEATS)]),
+  );
   const passages: Out<'memory.recall'>['passages'] = [];
   let total = 0;
   for (const hit of found.hits) {
-    const token_count = await countTokens(hit.text!);
+    const described = describeHit(hit);
+    const mark = marks.get(hit.doc.entity_id);
+    const remark = mark && markText(hit.doc.occurred_at, mark);
+    const text = remark === undefined ? hit.text! : `${hit.text!.trimEnd()} (${remark})`;
+    const token_count = await countTokens(text);
     // A later passage may be short enough.
     if (total + token_count > max_tokens) continue;
     total += token_count;
     const { snippet, highlights, same_as } = hit;
-    const excerpt = { snippet, highlights, text: hit.text!, token_count, same_as: [...same_as] };
-    passages.push({ ...describeHit(hit), ...excerpt });
+    const excerpt = { snippet, highlights, text, token_count, same_as: [...same_as] };
+    passages.push({ ...described, ...excerpt, mark: remark, ...changesOf(mark, described.occurred_at) });
   }
   const memories = passages.filter(({ entity_type }) => entity_type === 'Note' || entity_type === 'Artifact');
   const ids = memories.map(({ id }) => id);

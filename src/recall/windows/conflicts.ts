@@ -1,5 +1,5 @@
 /** Contradictions between parts of a window, remarked on beside each part: the model cannot see the edges. */
-import { toIso } from '../../kernel/index.js';
+import { contradicted } from '../updating/mark-text.js';
 import { cutAt, shortened } from './cut.js';
 import { inOneLine } from './escaping.js';
 import type { WindowPart } from './window.js';
@@ -32,13 +32,7 @@ export function conflictsAmong<T extends Conflicting>(list: readonly T[]): Map<T
   return new Map(inConflict.map((one) => [one, inConflict.filter(({ id }) => one.conflict!.with.includes(id))]));
 }
 
-/** Such as `"The user lives in Basel." (2026-11-17, older)`. */
-function remark(own: Conflict, { called, at }: Conflict): string {
-  const age = at === own.at ? '' : at < own.at ? ', older' : ', newer';
-  return `"${called}" (${toIso(at).slice(0, 10)}${age})`;
-}
-
 export const withRemarks = (part: WindowPart, own: Conflicting, others: readonly Conflicting[] = []): WindowPart => ({
   ...part,
-  contradicts: others.map((other) => remark(own.conflict!, other.conflict!)),
+  contradicts: others.map(({ conflict }) => contradicted(conflict!.called, conflict!.at, own.conflict!.at)),
 });
