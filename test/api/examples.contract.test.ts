@@ -16,6 +16,7 @@ const pages = [
 const outputs: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   'agent-loop.ts': ['calls free_hours', 'Free: 9:00, 11:00. Known: No meetings before ten.'],
   'remember.ts': ['Anna prefers green tea to coffee.', 'matched anna; related drink'],
+  'updating.ts': ['superseded Hamburg', 'Lena lives in Munich now. (since 2026-03-01; before: Hamburg)'],
   'users.ts': ['Ben reads: The office in Munich closes at eight.', 'acme knows 0 passages', 'Anna reads 2 passages'],
   'forget.ts': ['verified: 2 versions of a Note', 'nothing of it is left', 'CONTENT_ERASED, with the receipt: true'],
   'first-memory.ts': [

@@ -71,6 +71,17 @@ describe('tools', () => {
       expect(textOf(await mcp.call(tool.tool, { ...example }))).not.toBe('');
   });
 
+  it('UPD-1 UPD-2 MCP-2 tell a model what a new value replaced, when remembered and when recalled', async () => {
+    const first = await mcp.call('remember', { text: 'Lena lives in Hamburg.', occurred_at: '2024-05-01' });
+    expect(textOf(first)).toMatch(/^Remembered as note \S+: added\.$/);
+    const { id } = first.structuredContent as { id: string };
+    const second = await mcp.call('remember', { text: 'Lena lives in Munich now.', occurred_at: '2026-03-01' });
+    expect(textOf(second)).toMatch(/: superseded\.\nIt replaces "Hamburg" \(2024-05-01, note (\S+)\)\.$/);
+    expect(textOf(second)).toContain(id);
+    const found = await mcp.call('recall', { query: 'where does Lena live' });
+    expect(textOf(found)).toContain('1. Lena lives in Munich now. (since 2026-03-01; before: Hamburg)');
+  });
+
   it('MCP-3 name what is wrong with an input, and go on', async () => {
     const before = await textsIn(cwd);
     const refused = await mcp.call('remember', { txt: 'Anna prefers tea', tags: 7 });

@@ -7,7 +7,8 @@ import type { TurnCard } from '../windows/turns.js';
 import type { WindowPart } from '../windows/window.js';
 import type { ContextReason, SectionName } from './model.js';
 import { cardsOf, conflictOf, memoryPart, passagePart } from './parts.js';
-import { type EdgeEnds, edgesAmong, namesOf, sourceCounts } from './sources.js';
+import { markOf, replacementsOf } from './replaced-values.js';
+import { type EdgeEnds, edgesAmong, memoryEdges, namesOf, sourceCounts } from './sources.js';
 
 /** A candidate before its card is read. */
 export interface CandidateRef {
@@ -37,13 +38,15 @@ export async function readCandidates(
   const memory_ids = memories.map(({ memory_id }) => memory_id);
   const summary_ids = refs.filter(({ section }) => section === 'summaries').map(({ id }) => id);
   const turn_ids = turns.map(({ card_id }) => card_id);
-  const [cards, names, sources, counts, contradictions] = await Promise.all([
+  const [cards, names, sources, counts, edges] = await Promise.all([
     cardsOf(query, card_ids),
     namesOf(query, memories),
     edgesAmong(query, 'SynthesizedFrom', summary_ids, turn_ids),
     sourceCounts(query, summary_ids),
-    edgesAmong(query, 'Contradicts', memory_ids, memory_ids),
+    memoryEdges(query, memory_ids),
   ]);
+  const contradictions = edges.filter(({ edge_type }) => edge_type === 'Contradicts');
+  const replacements = await replacementsOf(call, query, edges);
   const candidates: Uncounted[] = [];
   const refused: [Uncounted, ContextReason][] = [];
   const refusal = refusals();
@@ -53,10 +56,13 @@ export async function readCandidates(
     const { section, entity_type, id, card_id, score, reason } = ref;
     const row = cards.get(card_id);
     if (!row || !isVisible(row, now)) continue;
-    const part = entity_type === 'Turn' ? passagePart(row) : memoryPart(section, row, names.get(card_id));
+    const plain = entity_type === 'Turn' ? passagePart(row) : memoryPart(section, row, names.get(card_id));
+    const replaced = replacements.get(id);
+    const part = replaced ? { ...plain, mark: markOf(row, names.get(card_id)?.metadata, replaced.text) } : plain;
     const covered = sources.filter(({ one }) => one === id).map(({ other }) => other);
     const covers = { card_ids: covered, others: (counts.get(id) ?? 0) > new Set(covered).size };
-    const facts = { entity_type, id, card_id, score, reason, part, moment: row.created_at };
+    const replaces = replaced ? { replaces: replaced.value } : {};
+    const facts = { entity_type, id, card_id, score, reason, part, moment: row.created_at, ...replaces };
     const candidate = section === 'summaries' ? { ...facts, covers } : facts;
     const { why, by } = refusal(ref, part);
     if (by !== undefined) shownAs.set(id, by);

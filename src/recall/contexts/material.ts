@@ -49,14 +49,22 @@ const TURNS_FOR_QUERY = 20;
 /** A longer text is cut: its beginning shows what it is about. */
 const QUERY_CHARACTERS = 4000;
 
+/** By default one more candidate per so many tokens of the budget, so that a large one is used… */
+const TOKENS_PER_CANDIDATE = 100;
+/** …up to this. */
+const MOST_BY_DEFAULT = 40;
+
+const byBudget = (least: number, budget: number): number =>
+  Math.max(least, Math.min(MOST_BY_DEFAULT, Math.floor(budget / TOKENS_PER_CANDIDATE)));
+
 /** How many of each kind are shown; 0 for kinds that the request leaves out. */
 const limitsOf = (input: ContextRequest) => {
-  const { include_notes = true, include_artifacts = true, include_history = true } = input;
+  const { include_notes = true, include_artifacts = true, include_history = true, token_budget } = input;
   return {
-    notes: include_notes ? (input.max_notes ?? 10) : 0,
+    notes: include_notes ? (input.max_notes ?? byBudget(10, token_budget)) : 0,
     artifacts: include_artifacts ? (input.max_artifacts ?? 5) : 0,
     summaries: include_history ? (input.max_summaries ?? 5) : 0,
-    passages: include_history ? (input.max_passages ?? 10) : 0,
+    passages: include_history ? (input.max_passages ?? byBudget(10, token_budget)) : 0,
   };
 };
 
@@ -94,6 +102,7 @@ export async function gather(call: Call, input: ContextRequest, meter: Meter): P
       turns,
       turns_total: max_turns > 0 ? (read?.total ?? 0) : 0,
       max_turns,
+      query: (asked ?? last)?.slice(0, QUERY_CHARACTERS),
     },
   };
 }

@@ -40,10 +40,13 @@ export const contextInput = z.strictObject({
   include_history: included('Summaries and passages of earlier turns; default: true'),
   include_turns: included('The latest turns; default: true'),
   include_hierarchy: included('Also the turns of the open ancestors of scope_id; default: false'),
-  max_notes: atMost(100, 'Of principles and of other notes each; default: 10'),
+  max_notes: atMost(
+    100,
+    'Of principles and of other notes each; default: one per 100 tokens of the budget, from 10 to 40',
+  ),
   max_artifacts: atMost(100, 'Default: 5'),
   max_summaries: atMost(100, 'Default: 5'),
-  max_passages: atMost(100, 'Default: 10'),
+  max_passages: atMost(100, 'Default: one per 100 tokens of the budget, from 10 to 40'),
   max_turns: atMost(MAX_CONTEXT_TURNS, 'Default: as many as fit, at most 5,000'),
   min_relevance: z
     .number()
@@ -79,6 +82,17 @@ const contextReason = z
   );
 export type ContextReason = z.output<typeof contextReason>;
 
+const replacedValue = z
+  .object({
+    entity_type: z.enum(['Artifact', 'Note']),
+    id: z.string(),
+    card_id: z.string(),
+    start: z.int(),
+    end: z.int(),
+  })
+  .describe('The memory that it replaced, and where its card has the former value that the mark names');
+export type ReplacedValue = z.output<typeof replacedValue>;
+
 export const contextEntry = z
   .object({
     action: z.enum(['include', 'exclude', 'compress', 'truncate']),
@@ -91,11 +105,13 @@ export const contextEntry = z
     score: z.number().nullable().describe('Score of the search that found it'),
     place: z.int().nullable().describe('Position in the context; null if it is left out'),
     kept_characters: z.int().nullable().describe('Characters shown of a truncated entry'),
+    kept_from: z.int().optional().describe('Where the shown characters begin; default: 0'),
     by: z.string().nullable().describe('The summary that covers it, or the turn that already shows it'),
     contradicts: z
       .array(z.string())
       .optional()
       .describe('Ids of other entries that contradict it, in either direction; the context remarks on it beside both'),
+    replaces: replacedValue.optional(),
   })
   .meta({ id: 'ContextEntry' });
 export type ContextEntry = z.output<typeof contextEntry>;

@@ -12,13 +12,14 @@ import { readEntries } from '../manifests/entries.js';
 import { findManifest, type ManifestRow } from '../manifests/store.js';
 import { sectionAccount } from '../windows/account.js';
 import { conflictsAmong, withRemarks } from '../windows/conflicts.js';
-import { shortened } from '../windows/cut.js';
+import { excerptOf } from '../windows/cut.js';
 import { renderers } from '../windows/formats.js';
 import { GIVEN, type Section } from '../windows/sections.js';
 import { shortenedTurn } from '../windows/turns.js';
 import type { Rendering, Window, WindowPart } from '../windows/window.js';
 import type { ContextEntry, ContextSection, SectionName } from './model.js';
 import { cardsOf, conflictOf, givenPart, memoryPart, passagePart, turnCardOf } from './parts.js';
+import { formerText, markOf } from './replaced-values.js';
 import { type MemoryName, namesOf } from './sources.js';
 
 /** A manifest and how it is read. */
@@ -84,8 +85,9 @@ async function render(manifest: OpenManifest, entries: readonly ContextEntry[]):
   const shown = entries.filter(({ place }) => place !== null).sort((a, b) => a.place! - b.place!);
   await refuseBeyondReach(call, query, shown);
   const card_ids = shown.map(({ card_id }) => card_id);
-  const cards = await cardsOf(query, card_ids);
-  const erased = await erasedAmong(call, query, card_ids, cards);
+  const marked = shown.flatMap(({ replaces }) => (replaces ? [replaces.card_id] : []));
+  const cards = await cardsOf(query, [...card_ids, ...marked]);
+  const erased = await erasedAmong(call, query, [...card_ids, ...marked], cards);
   refuseTexts(manifest, shown, cards);
   if (erased.length > 0) throw cardsErased(row, erased);
   const memories = shown
@@ -127,10 +129,10 @@ function windowOf(
     .filter(({ section }) => section !== 'turns')
     .map((entry) => {
       const card = cards.get(entry.card_id)!;
-      const part = partOf(entry, card, names);
-      const { contradicts, kept_characters: kept } = entry;
+      const part = withMark(entry, partOf(entry, card, names), cards, names);
+      const { contradicts, kept_characters: kept, kept_from = 0 } = entry;
       const conflict = contradicts && conflictOf(card, names.get(entry.card_id), part, contradicts);
-      const text = kept === null ? part.text : shortened(part.text, kept);
+      const text = kept === null ? part.text : excerptOf(part.text, kept_from, kept);
       return { id: entry.id, part: { ...part, text }, ...(conflict ? { conflict } : {}) };
     });
   const conflicts = conflictsAmong(inSections);
@@ -141,6 +143,18 @@ function windowOf(
       return kept_characters === null ? turn : shortenedTurn(turn, kept_characters);
     });
   return { order, parts: inSections.map((one) => withRemarks(one.part, one, conflicts.get(one))), turns };
+}
+
+/** The part with the mark that it had. */
+function withMark(
+  { card_id, replaces }: ContextEntry,
+  part: WindowPart,
+  cards: Cards,
+  names: ReadonlyMap<string, MemoryName>,
+): WindowPart {
+  if (!replaces) return part;
+  const former = formerText(cards.get(replaces.card_id), replaces);
+  return { ...part, mark: markOf(cards.get(card_id)!, names.get(card_id)?.metadata, former) };
 }
 
 function partOf(entry: ContextEntry, row: CardRow, names: ReadonlyMap<string, MemoryName>): WindowPart {
@@ -200,7 +214,13 @@ export async function readableEntries(
     readable.push({ ...entry, by: mayReadBy ? by : null });
   }
   const ids = new Set(readable.map(({ id }) => id));
-  return readable.map((entry) =>
+  const marked = readable.flatMap(({ replaces }) => replaces ?? []);
+  const hidden = new Set<string>();
+  for (const { entity_type, id } of marked) if (!(await mayRead(entity_type, id))) hidden.add(id);
+  const visible = readable.map(({ replaces, ...entry }) =>
+    replaces && !hidden.has(replaces.id) ? { ...entry, replaces } : entry,
+  );
+  return visible.map((entry) =>
     entry.contradicts ? { ...entry, contradicts: entry.contradicts.filter((id) => ids.has(id)) } : entry,
   );
 }
@@ -208,7 +228,8 @@ export async function readableEntries(
 /** An agent that lost access to an entity cannot replay a context that shows it. */
 async function refuseBeyondReach(call: Call, query: Query, shown: readonly ContextEntry[]): Promise<void> {
   if (!call.acting) return;
-  for (const { entity_type, id } of shown) {
+  const marked = shown.flatMap(({ replaces }) => replaces ?? []);
+  for (const { entity_type, id } of [...shown, ...marked]) {
     const reach = entity_type === 'Card' ? undefined : await reachExceeded(call, query, entity_type, id);
     if (!reach) continue;
     throw new CairnError(

@@ -124,6 +124,26 @@ export async function edgesAmong(
   );
 }
 
+/** An edge from a memory to another. */
+export interface MemoryEdge extends EdgeEnds {
+  readonly edge_type: 'Contradicts' | 'Supersedes';
+  readonly body: string;
+}
+
+/** The contradictions among memories, and what they supersede. */
+export async function memoryEdges(query: Query, ids: readonly string[]): Promise<MemoryEdge[]> {
+  if (ids.length === 0) return [];
+  return query.all<MemoryEdge>(
+    sql`SELECT p.edge_type, p.entity_id AS one, o.entity_id AS other, e.body
+        FROM ${participantsAmong(ids, sql` AND l.edge_type IN ('Contradicts', 'Supersedes')`)}
+        CROSS JOIN ${PARTICIPANTS_OF_EDGE} CROSS JOIN edges e
+        WHERE o.tenant_id = p.tenant_id AND o.edge_id = p.edge_id AND o.position > 1
+          AND p.tenant_id = ${TENANT} AND p.entity_id = ANY(${ids}) AND p.edge_type IN ('Contradicts', 'Supersedes')
+          AND p.position = 1 AND p.deleted_at IS NULL AND e.tenant_id = p.tenant_id AND e.edge_id = p.edge_id
+          AND (p.edge_type = 'Supersedes' OR o.entity_id = ANY(${ids})) AND o.entity_type IN ('Artifact', 'Note')`,
+  );
+}
+
 /** The number of distinct sources of each summary. */
 export async function sourceCounts(query: Query, summary_ids: readonly string[]): Promise<Map<string, number>> {
   if (summary_ids.length === 0) return new Map();

@@ -22,8 +22,13 @@ type Single = [
   number | null,
   number | null,
   string | null,
-  string[]?,
+  (string[] | null)?,
+  (Replaced | null)?,
+  number?,
 ];
+
+/** entity_type, id, card_id, start and end. */
+type Replaced = ['Artifact' | 'Note', string, string, number, number];
 
 /**
  * Consecutive turns with the same fate. A context has hundreds, mostly the same as the one before, and their ids would
@@ -63,6 +68,18 @@ function continues(run: Run, { action, reason, by, place }: ContextEntry, at: Tu
   );
 }
 
+/** What few entries have, without trailing nulls. */
+const endOf = ({
+  contradicts,
+  replaces: r,
+  kept_from,
+}: ContextEntry): [(string[] | null)?, (Replaced | null)?, number?] => {
+  const replaced: Replaced | null = r ? [r.entity_type, r.id, r.card_id, r.start, r.end] : null;
+  if (kept_from !== undefined) return [contradicts ?? null, replaced, kept_from];
+  if (replaced) return [contradicts ?? null, replaced];
+  return contradicts ? [contradicts] : [];
+};
+
 const singleOf = (e: ContextEntry): Single => [
   e.action,
   e.section,
@@ -75,7 +92,7 @@ const singleOf = (e: ContextEntry): Single => [
   e.place,
   e.kept_characters,
   e.by,
-  ...(e.contradicts ? ([e.contradicts] as const) : ([] as const)),
+  ...endOf(e),
 ];
 
 export function entriesToText(entries: readonly ContextEntry[], positions: ReadonlyMap<string, TurnPosition>): string {
@@ -97,10 +114,23 @@ export function entriesToText(entries: readonly ContextEntry[], positions: Reado
   return JSON.stringify(list);
 }
 
+const replacedBy = ([entity_type, id, card_id, start, end]: Replaced): NonNullable<ContextEntry['replaces']> => ({
+  entity_type,
+  id,
+  card_id,
+  start,
+  end,
+});
+
 const toEntry = ([action, section, reason, entity_type, id, card_id, ...rest]: Single): ContextEntry => {
-  const [tokens, score, place, kept_characters, by, contradicts] = rest;
+  const [tokens, score, place, kept_characters, by, contradicts, replaced, kept_from] = rest;
   const facts = { action, section, reason, entity_type, id, card_id: card_id ?? id };
-  return { ...facts, tokens, score, place, kept_characters, by, ...(contradicts ? { contradicts } : {}) };
+  const marks = {
+    ...(contradicts ? { contradicts } : {}),
+    ...(replaced ? { replaces: replacedBy(replaced) } : {}),
+    ...(kept_from === undefined ? {} : { kept_from }),
+  };
+  return { ...facts, tokens, score, place, kept_characters, by, ...marks };
 };
 
 export async function readEntries(query: Query, text: string): Promise<ContextEntry[]> {
@@ -144,9 +174,13 @@ async function cardsAt(query: Query, box_id: string, first: number, last: number
 }
 
 /** The cards shown outside the section `turns`, ordered by id. */
-export const cardsShownBy = (entries: readonly Pick<ContextEntry, 'place' | 'section' | 'card_id'>[]): string[] => {
+export const cardsShownBy = (
+  entries: readonly Pick<ContextEntry, 'place' | 'section' | 'card_id' | 'replaces'>[],
+): string[] => {
   const shown = entries.filter(({ place, section }) => place !== null && section !== 'turns');
-  return [...new Set(shown.map(({ card_id }) => card_id))].sort();
+  // A mark shows a part of another card.
+  const card_ids = shown.flatMap(({ card_id, replaces }) => [card_id, ...(replaces ? [replaces.card_id] : [])]);
+  return [...new Set(card_ids)].sort();
 };
 
 /** The same for stored entries. */

@@ -73,8 +73,8 @@ function lookAtLetters(
   }
 }
 
-/** The first match of the window with the most distinct words of the question. */
-function bestStart(matches: readonly Match[]): Match | undefined {
+/** The first match of the window with the most distinct words of the question, and how many these are. */
+function bestWindow(matches: readonly Match[]): { readonly first: Match | undefined; readonly words: number } {
   let best: Match | undefined;
   let most = 0;
   let from = 0;
@@ -90,8 +90,10 @@ function bestStart(matches: readonly Match[]): Match | undefined {
     }
     if (within.size > most) [most, best] = [within.size, matches[from]];
   }
-  return best;
+  return { first: best, words: most };
 }
+
+const bestStart = (matches: readonly Match[]): Match | undefined => bestWindow(matches).first;
 
 /** Joins adjacent and overlapping matches. */
 function merged(matches: readonly Match[]): Range[] {
@@ -125,6 +127,22 @@ async function firstMatches(text: string, terms: ReadonlySet<string>, maybeYield
     await maybeYield();
   }
   return [];
+}
+
+/** Where the part of a text with the most distinct words of the question begins; undefined if it has none. */
+export async function bestPlace(
+  text: string,
+  terms: ReadonlySet<string>,
+  maybeYield: CooperativeYield,
+): Promise<number | undefined> {
+  let most = 0;
+  let best: number | undefined;
+  for (let from = 0; from < text.length && from < MAX_SCANNED && terms.size > 0; from += PART) {
+    const { first, words } = bestWindow(matchesIn(text.slice(from, cut(text, from + PART + LENGTH)), terms));
+    if (words > most) [most, best] = [words, from + first!.start];
+    await maybeYield();
+  }
+  return best;
 }
 
 /** A snippet of the first text with a word of the question, else of the first text. */

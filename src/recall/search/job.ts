@@ -254,7 +254,7 @@ async function hitsOf(
     const text = request.detail === 'text' ? content.text : undefined;
     const same_as = sameAs(why);
     const edges = [doc.doc_no, ...repeatsWithEdges(why)].flatMap((doc_no) => related.get(doc_no) ?? []);
-    hits.push({ doc, why, same_as, snippet, highlights, related: distinct(edges, same_as), text });
+    hits.push({ doc, why, same_as, snippet, highlights, related: distinct(edges, [doc.entity_id, ...same_as]), text });
     await maybeYield();
   }
   return hits;
@@ -264,7 +264,7 @@ async function hitsOf(
 const repeatsWithEdges = ({ repeats }: ShownResult): readonly number[] => repeats.slice(0, 10);
 
 /** Without duplicates and without edges among repetitions. */
-function distinct(edges: readonly RelatedEntity[], same_as: readonly string[]): RelatedEntity[] {
+function distinct(edges: readonly RelatedEntity[], repetitions: readonly string[]): RelatedEntity[] {
   const once = new Map(edges.map((edge) => [`${edge.edge_type} ${edge.direction} ${edge.id}`, edge]));
-  return [...once.values()].filter(({ id }) => !same_as.includes(id)).slice(0, MAX_RELATED);
+  return [...once.values()].filter(({ id }) => !repetitions.includes(id)).slice(0, MAX_RELATED);
 }

@@ -1,14 +1,14 @@
 /** Marks of notes and artifacts: since when a value holds, what it replaced, and what contradicts it. */
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { Call } from '../../engine/index.js';
-import type { Json, JsonObject } from '../../kernel/contract.js';
+import type { Json } from '../../kernel/contract.js';
 import { liveAt, VERSIONS, versionNotSuperseded } from '../../memory/sql.js';
-import { parseDate } from '../../text/index.js';
 import { isReached } from '../extraction/known-facts.js';
 import { readCardTexts } from '../search/contents.js';
 import { textOf } from '../summaries/turn-sources.js';
 import { calledBy } from '../windows/conflicts.js';
 import { changeMark, contradicted } from './mark-text.js';
+import { happenedAt, partOfVersion, replacedPart } from './replaced-part.js';
 
 /** A value that was replaced. */
 export interface FormerValue {
@@ -23,22 +23,6 @@ export interface Mark {
   readonly before: readonly FormerValue[];
   /** What contradicts it, by name. */
   readonly contradicts: readonly { readonly called: string; readonly at: number }[];
-}
-
-/** Position of a replaced value in a card, as the body of an edge has it; without a card in that of version 1. */
-export interface ReplacedPart {
-  readonly card_id?: string;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The part of a text that an edge names; undefined for an edge that names none. */
-export function replacedPart(body: string | null): ReplacedPart | undefined {
-  const { replaced } = ((JSON.parse(body ?? '{}') as JsonObject).metadata ?? {}) as { readonly replaced?: Json };
-  const { card_id, start, end } = (replaced ?? {}) as { readonly [name: string]: Json | undefined };
-  if (!Number.isInteger(start) || !Number.isInteger(end)) return undefined;
-  const part = { start: start as number, end: end as number };
-  return typeof card_id === 'string' ? { card_id, ...part } : part;
 }
 
 interface EdgeRow {
@@ -81,21 +65,11 @@ export async function textsOfCards(query: Query, card_ids: readonly string[]): P
   return new Map(rows.map(({ card_id, content }) => [card_id, textOf(JSON.parse(content) as Json)]));
 }
 
-const happened = ({ metadata, created_at }: Pick<EdgeRow, 'metadata' | 'created_at'>): number =>
-  parseDate((JSON.parse(metadata ?? '{}') as JsonObject).occurred_at) ?? created_at;
-
 async function readable(call: Call, query: Query, rows: readonly EdgeRow[]): Promise<EdgeRow[]> {
   if (!call.acting) return [...rows];
   const own: EdgeRow[] = [];
   for (const row of rows) if (await isReached(call, query, row, 'read')) own.push(row);
   return own;
-}
-
-/** Where the replaced value is: the part that the edge names, else the whole text. */
-function partIn({ body, card_id, version }: EdgeRow): Required<ReplacedPart> {
-  const whole = { card_id, start: 0, end: Number.MAX_SAFE_INTEGER };
-  const part = replacedPart(body);
-  return part && (part.card_id !== undefined || version === 1) ? { ...whole, ...part } : whole;
 }
 
 /** By the first id of each group; the others repeat it. */
@@ -105,7 +79,7 @@ export async function marksOf(call: Call, groups: readonly (readonly string[])[]
   const query = call.driver.at(call.tenant);
   const rows = await readable(call, query, await edgesOf(query, ids, call.driver.now()));
   if (rows.length === 0) return new Map();
-  const parts = rows.map(partIn);
+  const parts = rows.map((row) => partOfVersion(row.body, row));
   const texts = await textsOfCards(
     query,
     [...parts, ...rows].map(({ card_id }) => card_id),
@@ -118,7 +92,7 @@ export async function marksOf(call: Call, groups: readonly (readonly string[])[]
       if (!group.includes(row.of_id) || group.includes(row.memory_id)) continue;
       const { card_id, start, end } = parts[i]!;
       const text = texts.get(row.card_id);
-      const at = happened(row);
+      const at = happenedAt(row);
       const value = texts.get(card_id)?.slice(start, end);
       const isReplaced =
         row.edge_type === 'Supersedes' || (row.of_position === 1 && replacedPart(row.body) !== undefined);

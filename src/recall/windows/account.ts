@@ -61,7 +61,7 @@ export function accountOf(material: AccountInput, input: FitInput, fit: Fit): Ac
 }
 
 const chosenEntry = (
-  { candidate, tokens, kept_characters }: Chosen,
+  { candidate, tokens, kept_characters, kept_from = 0 }: Chosen,
   contradicted: readonly Candidate[],
 ): ContextEntry => ({
   ...factsOf(candidate),
@@ -69,6 +69,8 @@ const chosenEntry = (
   action: kept_characters === null ? 'include' : 'truncate',
   reason: candidate.reason,
   kept_characters,
+  ...(kept_from > 0 ? { kept_from } : {}),
+  ...(candidate.replaces ? { replaces: candidate.replaces } : {}),
   ...(contradicted.length === 0 ? {} : { contradicts: contradicted.map(({ id }) => id) }),
 });
 

@@ -1,10 +1,12 @@
 /** Assembles a window: counts the candidates, chooses, renders, and counts the whole until it fits the budget. */
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, cooperativeYield } from '../../kernel/index.js';
+import { analyse } from '../../text/index.js';
 import type { ContextFormat, ContextReason, SectionName } from '../contexts/model.js';
+import { bestPlace } from '../ranking/snippets.js';
 import { type Account, accountOf, inDisplayOrder } from './account.js';
 import { conflictsAmong, withRemarks } from './conflicts.js';
 import { contentText } from './content.js';
-import { cutAt, shortened } from './cut.js';
+import { cutAt, excerptOf, sentenceStart } from './cut.js';
 import {
   type Candidate,
   type Chosen,
@@ -49,6 +51,8 @@ export interface Material {
   /** Including the turns that were not read. */
   readonly turns_total: number;
   readonly max_turns: number;
+  /** What the context is about. */
+  readonly query: string | undefined;
 }
 
 export interface Assembly extends Rendering, Account {
@@ -60,6 +64,8 @@ interface Counting {
   readonly renderer: Renderer;
   readonly meter: Meter;
   readonly budget: number;
+  /** The words of the query, as the search compares them. */
+  readonly terms: ReadonlySet<string>;
 }
 
 /** Null for a text longer than the budget. */
@@ -89,7 +95,7 @@ async function countParts(counting: Counting, list: readonly Uncounted[]): Promi
 export async function assemble(material: Material, meter: Meter): Promise<Assembly> {
   const renderer = renderers[material.format];
   const { budget, sections, turns, max_turns } = material;
-  const counting = { renderer, meter, budget };
+  const counting = { renderer, meter, budget, terms: new Set(analyse(material.query ?? '')) };
   const needed = await meter.count(renderer.render(windowOf(material, [], [])).text);
   if (needed > budget) {
     throw new CairnError(
@@ -151,36 +157,56 @@ const MAX_TEXT_CUTS = 4;
 interface CutText {
   readonly text: string;
   readonly tokens: number;
+  /** Where the shown part begins. */
+  readonly from: number;
   readonly kept_characters: number;
 }
 
-/** Shortens a text until its rendering has at most so many tokens. */
+/** Shortens a text, from a position on, until its rendering has at most so many tokens. */
 async function cutText(
   { meter }: Counting,
-  text: string,
+  whole: string,
   tokens: number,
   render: (text: string) => string,
+  from = 0,
 ): Promise<CutText | undefined> {
-  let room = tokens - (await meter.count(render(shortened('', 0))));
+  const text = whole.slice(from);
+  let room = tokens - (await meter.count(render(excerptOf(whole, from, 0))));
   for (let cuts = 0; cuts < MAX_TEXT_CUTS && room >= MIN_CUT_TOKENS / 2; cuts++) {
     const kept_characters = cutAt(text, await meter.within(text, room));
     if (kept_characters === 0) return undefined;
-    const cut = shortened(text, kept_characters);
+    const cut = excerptOf(whole, from, kept_characters);
     const counted = await meter.count(render(cut));
-    if (counted <= tokens) return { text: cut, tokens: counted, kept_characters };
+    if (counted <= tokens) return { text: cut, tokens: counted, from, kept_characters };
     // Escaped for JSON or XML, a text may have more tokens than the plain text.
     room = Math.floor((room * tokens * 0.95) / counted);
   }
   return undefined;
 }
 
+/** The beginning of a text, unless the sentence that answers the query lies behind it: then the part that begins there. */
+async function cutAround(
+  counting: Counting,
+  text: string,
+  tokens: number,
+  render: (text: string) => string,
+): Promise<CutText | undefined> {
+  const beginning = await cutText(counting, text, tokens, render);
+  const best = await bestPlace(text, counting.terms, cooperativeYield());
+  if (best === undefined) return beginning;
+  const sentence = sentenceStart(text, best);
+  const end = best + text.slice(best).search(/[.!?。！？\n]|$/u);
+  if (beginning && end <= beginning.kept_characters) return beginning;
+  return (await cutText(counting, text, tokens, render, sentence)) ?? beginning;
+}
+
 async function cutCandidate(counting: Counting, candidate: Candidate, tokens: number): Promise<Chosen | undefined> {
   const partWith = (text: string): WindowPart => ({ ...candidate.part, text });
   const render = (text: string) => counting.renderer.part(partWith(text));
-  const cut = await cutText(counting, candidate.part.text, tokens, render);
+  const cut = await cutAround(counting, candidate.part.text, tokens, render);
   if (!cut) return undefined;
-  const { text, ...counts } = cut;
-  return { candidate, part: partWith(text), ...counts };
+  const { text, from: kept_from, ...counts } = cut;
+  return { candidate, part: partWith(text), kept_from, ...counts };
 }
 
 async function cutUnit(counting: Counting, turns: readonly TurnCard[], tokens: number): Promise<CutUnit | undefined> {

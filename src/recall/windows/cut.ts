@@ -36,6 +36,29 @@ export function cutAt(text: string, fitting: number): number {
   return splits ? fitting - 1 : fitting;
 }
 
+/** Begins an excerpt from within a text. */
+const LEAD_MARK = '[…] ';
+
+/** A part of a text, with marks where it goes on. */
+export function excerptOf(text: string, from: number, kept: number): string {
+  const rest = text.slice(from);
+  const shown = kept >= rest.length ? rest : shortened(rest, kept);
+  return from === 0 ? shown : `${LEAD_MARK}${shown}`;
+}
+
+/** The end of a sentence or line. */
+const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？]["」』）]*|\n+/gu;
+/** A longer sentence is entered in the middle. */
+const LONGEST_SENTENCE = 400;
+
+/** The beginning of the sentence around a position; never within a surrogate pair. */
+export function sentenceStart(text: string, at: number): number {
+  const from = Math.max(0, at - LONGEST_SENTENCE);
+  let start = from;
+  for (const { 0: end, index } of text.slice(from, at).matchAll(SENTENCE_END)) start = from + index + end.length;
+  return /[\udc00-\udfff]/.test(text[start] ?? '') ? start + 1 : start;
+}
+
 /** After a fence the mark goes on a line of its own, since it would become part of the fence. */
 export function shortened(text: string, kept: number): string {
   const shown = text.slice(0, kept);

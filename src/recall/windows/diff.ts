@@ -43,4 +43,6 @@ const isAlike = (before: ContextEntry, after: ContextEntry): boolean =>
   before.section === after.section &&
   before.reason === after.reason &&
   before.kept_characters === after.kept_characters &&
-  String(before.contradicts) === String(after.contradicts);
+  before.kept_from === after.kept_from &&
+  String(before.contradicts) === String(after.contradicts) &&
+  before.replaces?.card_id === after.replaces?.card_id;

@@ -1,5 +1,5 @@
 /** Chooses what goes into a window: by priority, within the tokens of each section, turns from the newest backwards. */
-import type { ContextReason, SectionName } from '../contexts/model.js';
+import type { ContextReason, ReplacedValue, SectionName } from '../contexts/model.js';
 import type { Conflict } from './conflicts.js';
 import { allotTokens, byPriority, GIVEN, maxTokens, reasonAt, type Section } from './sections.js';
 import { isPlain, type TurnCard, type Unit } from './turns.js';
@@ -19,6 +19,8 @@ export interface Candidate {
   /** Of its own text as rendered; null if that is longer than the budget. */
   readonly tokens: number | null;
   readonly conflict?: Conflict;
+  /** The value that its mark names. */
+  readonly replaces?: ReplacedValue;
   /** The turns that were read and that it summarises; `others`: whether it summarises more. */
   readonly covers?: { readonly card_ids: readonly string[]; readonly others: boolean };
 }
@@ -33,6 +35,8 @@ export interface Chosen {
   readonly part: WindowPart;
   readonly tokens: number;
   readonly kept_characters: number | null;
+  /** Where the shown part of a shortened text begins; default: 0. */
+  readonly kept_from?: number;
 }
 
 export interface CutUnit {

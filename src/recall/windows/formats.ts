@@ -6,7 +6,7 @@ import type { ContextFormat, SectionName } from '../contexts/model.js';
 import { chat, markdown } from './markdown.js';
 import { GIVEN } from './sections.js';
 import { conversationOf } from './turns.js';
-import { partsOf, type Renderer, type Rendering, textGiven, type WindowPart } from './window.js';
+import { markedText, partsOf, type Renderer, type Rendering, textGiven, type WindowPart } from './window.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: XML cannot hold these, not even escaped
 const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
@@ -25,8 +25,10 @@ const ELEMENTS: Readonly<Partial<Record<SectionName, string>>> = {
   passages: 'passage',
 };
 
-const xmlPart = ({ section, title, type, text, contradicts = [] }: WindowPart): string =>
-  `<${ELEMENTS[section]}${attribute('title', title)}${attribute('type', type)}${attribute('contradicts', contradicts.join('; '))}>${inXml(text)}</${ELEMENTS[section]}>\n`;
+const xmlPart = (part: WindowPart): string => {
+  const { section, title, type, contradicts = [] } = part;
+  return `<${ELEMENTS[section]}${attribute('title', title)}${attribute('type', type)}${attribute('contradicts', contradicts.join('; '))}>${inXml(markedText(part))}</${ELEMENTS[section]}>\n`;
+};
 
 const given = (section: SectionName, text: string): string => `<${section}>${inXml(text)}</${section}>\n`;
 
@@ -68,12 +70,15 @@ const xml: Renderer = {
   },
 };
 
-const jsonPart = ({ title, type, text, contradicts = [] }: WindowPart): JsonObject => ({
-  text,
-  ...(contradicts.length === 0 ? {} : { contradicts: [...contradicts] }),
-  ...(title === '' ? {} : { title }),
-  ...(type === '' ? {} : { type }),
-});
+const jsonPart = (part: WindowPart): JsonObject => {
+  const { title, type, contradicts = [] } = part;
+  return {
+    text: markedText(part),
+    ...(contradicts.length === 0 ? {} : { contradicts: [...contradicts] }),
+    ...(title === '' ? {} : { title }),
+    ...(type === '' ? {} : { type }),
+  };
+};
 
 const jsonTurns = ({ system, messages }: Transcript): Json[] => [
   ...system.map((content) => ({ role: 'system', content })),

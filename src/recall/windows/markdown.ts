@@ -8,6 +8,7 @@ import { GIVEN } from './sections.js';
 import { conversationOf } from './turns.js';
 import {
   HEADINGS,
+  markedText,
   partsOf,
   type Renderer,
   type Rendering,
@@ -30,7 +31,7 @@ const contradictionsOf = ({ contradicts = [] }: WindowPart): string =>
 const partText = (part: WindowPart): string =>
   GIVEN.includes(part.section)
     ? part.text
-    : headed(inOneLine(titled(part))) + contained(part.text) + contradictionsOf(part);
+    : headed(inOneLine(titled(part))) + contained(markedText(part)) + contradictionsOf(part);
 
 /** The sections before the turns. */
 const sectionTexts = (window: Window): string[] =>

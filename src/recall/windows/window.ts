@@ -12,6 +12,8 @@ export interface WindowPart {
   /** Such as Fact or Procedure; empty where there is none. */
   readonly type: string;
   readonly text: string;
+  /** Of a memory that replaced another: since when it holds, and the former value. */
+  readonly mark?: string;
   /** Remarks on other parts of the window that contradict it. */
   readonly contradicts?: readonly string[];
 }
@@ -55,6 +57,10 @@ export const HEADINGS: Readonly<Partial<Record<SectionName, string>>> = {
   passages: 'Earlier turns that may matter',
   turns: 'Conversation',
 };
+
+/** The text with its mark. */
+export const markedText = ({ text, mark }: WindowPart): string =>
+  mark === undefined ? text : `${text.trimEnd()} (${mark})`;
 
 /** Such as "Login (Fact)"; without a title "Fact". */
 export const titled = ({ title, type }: WindowPart): string =>

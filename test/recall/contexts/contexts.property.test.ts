@@ -143,6 +143,7 @@ const materials: fc.Arbitrary<Material> = fc
     budget: fc.oneof(fc.integer({ min: 40, max: 400 }), fc.integer({ min: 400, max: 4000 })),
     candidates: fc.array(candidate, { maxLength: 8 }),
     turns: fc.array(said, { maxLength: 12 }),
+    query: fc.oneof(prose, fc.constant(undefined)),
     instructions: fc.oneof(prose, fc.constant(undefined)),
     user_input: fc.oneof(prose, fc.constant(undefined)),
     sections: fc.constantFrom(
@@ -153,7 +154,7 @@ const materials: fc.Arbitrary<Material> = fc
       ],
     ),
   })
-  .map(({ format, budget, candidates, turns, instructions, user_input, sections }) => ({
+  .map(({ format, budget, candidates, turns, instructions, user_input, sections, query }) => ({
     format,
     budget,
     sections: sectionsFor(sections),
@@ -166,6 +167,7 @@ const materials: fc.Arbitrary<Material> = fc
     turns: turnsOf(turns).map((turn, i) => ({ ...turn, card_id: `turn-${i}` })),
     turns_total: 100,
     max_turns: 1000,
+    query,
   }));
 
 interface ChatMessage {
@@ -294,6 +296,7 @@ describe('a context that costs one token too many', () => {
       })),
       turns_total: 2,
       max_turns: 10,
+      query: undefined,
     });
     const whole = await assemble(material(1000), meter);
     for (const [budget, shown] of [
@@ -317,6 +320,7 @@ describe('a context that costs one token too many', () => {
       turns: [],
       turns_total: 0,
       max_turns: 10,
+      query: undefined,
     });
     const { token_count } = await assemble(material(1000), meter);
     expect((await assemble(material(token_count), meter)).token_count).toBe(token_count);

@@ -463,6 +463,38 @@ onEveryTarget('contexts', (test) => {
     expect(made.token_count).toBeLessThanOrEqual(400);
   });
 
+  it('CTX-11 MAN-4 the sentence that answers is shown, however far back it is, also when replayed', async () => {
+    const cairn = await test().freshTenant();
+    const filler = 'The minutes of the meeting go on about the weather at great length. ';
+    const answer = 'The gate code of the warehouse is 4711.';
+    await note(cairn, 'Minutes', `${filler.repeat(60)}${answer} ${filler.repeat(60)}`);
+    for (const format of ['markdown', 'messages', 'xml', 'json'] as const) {
+      const query = 'What is the gate code of the warehouse?';
+      const made = await cairn.context.assemble({ query, token_budget: 300, format });
+      const text = made.text ?? JSON.stringify(made.messages);
+      expect(text).toContain(answer);
+      expect(made.token_count).toBeLessThanOrEqual(300);
+      const cut = made.trace.find(({ action }) => action === 'truncate')!;
+      expect(cut.kept_from).toBe(filler.length * 60);
+      const again = await cairn.manifests.replay({ manifest_id: made.manifest_id });
+      expect(again.text ?? JSON.stringify(again.messages)).toBe(text);
+      expect((await cairn.manifests.get({ manifest_id: made.manifest_id })).entries).toEqual(made.trace);
+    }
+  });
+
+  it('CTX-7 a larger budget has room for more notes, and uses it', async () => {
+    const cairn = await test().freshTenant();
+    const items = Array.from({ length: 40 }, (_, i) => ({
+      create: { note_type: 'Fact', title: `Shelf ${i}`, content: `Shelf ${i} of the warehouse holds box ${i * 7}.` },
+    }));
+    await cairn.notes.batch({ items: items.map((one) => ({ operation: 'create' as const, ...one })) });
+    const notesAt = async (token_budget: number) => {
+      const made = await cairn.context.assemble({ query: 'What is in the warehouse?', token_budget });
+      return made.sections.find(({ name }) => name === 'notes')!.included;
+    };
+    expect([await notesAt(1000), await notesAt(2000), await notesAt(4000)]).toEqual([10, 20, 40]);
+  });
+
   it('CTX-11 CTX-18 a cut within code ends the block of code, so that what follows is none of it', async () => {
     const cairn = await test().freshTenant();
     const { trajectory_id, scope_id } = await someTask(cairn);
@@ -612,9 +644,9 @@ onEveryTarget('contexts', (test) => {
   it('CTX-21 MAN-4 what contradicts something else in the context says so, and which is newer, also when replayed', async () => {
     const cairn = await test().freshTenant();
     const { trajectory_id } = await someTask(cairn);
-    const basel = await cairn.memory.remember({ text: 'The user lives in Basel.', trajectory_id });
+    const basel = await cairn.memory.remember({ text: 'The user comes from Basel.', trajectory_id });
     test().advance(86_400_000);
-    const zurich = await cairn.memory.remember({ text: 'The user lives in Zürich.', trajectory_id });
+    const zurich = await cairn.memory.remember({ text: 'The user comes from Zürich.', trajectory_id });
     const other = await artifact(cairn, trajectory_id, 'The user lives alone.', { name: 'home' });
     const end = (entity_type: 'Note' | 'Artifact', entity_id: string) => ({ entity_type, entity_id });
     const { edge_id } = await cairn.edges.create({
@@ -624,13 +656,13 @@ onEveryTarget('contexts', (test) => {
     const days = await Promise.all(
       [basel.id, zurich.id].map(async (note_id) => (await cairn.notes.get({ note_id })).created_at.slice(0, 10)),
     );
-    const input = { trajectory_id, query: 'Where does the user live?', max_artifacts: 0 };
+    const input = { trajectory_id, query: 'Where does the user come from?', max_artifacts: 0 };
     const all = await cairn.context.assemble({ ...input, max_artifacts: 5 });
     const system = all.messages![0]!.content as string;
     expect(system).toContain(
-      `Zürich.\n\n(Contradicts: "The user lives in Basel." (${days[0]}, older); "home" (${days[1]}`,
+      `Zürich.\n\n(Contradicts: "The user comes from Basel." (${days[0]}, older); "home" (${days[1]}`,
     );
-    expect(system).toContain(`alone.\n\n(Contradicts: "The user lives in Zürich." (${days[1]}`);
+    expect(system).toContain(`alone.\n\n(Contradicts: "The user comes from Zürich." (${days[1]}`);
     expect(all.trace.find(({ id }) => id === zurich.id)!.contradicts).toEqual([basel.id, other.artifact_id]);
     const made = [all];
     for (const format of ['markdown', 'xml', 'json'] as const) {

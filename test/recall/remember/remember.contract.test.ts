@@ -66,9 +66,23 @@ describe('remember and recall', () => {
       await api.close();
       const shown = ok(await cairn(['recall', 'does she drink coffee', '--limit', '1'], { cwd }));
       expect(shown.split('\n').slice(0, 2)).toEqual([
-        '1. Anna drinks coffee.',
+        `1. Anna drinks coffee. (contradicts: "Anna drinks tea." (${now.created_at.slice(0, 10)}, newer))`,
         `   is contradicted by note "Anna drinks tea.", id ${now.id}`,
       ]);
+    }));
+
+  it('UPD-1 UPD-2 say in plain words what was replaced, in a terminal', () =>
+    inFolder(async (cwd) => {
+      const at = (day: string) => ['--occurred-at', day];
+      const first = ok(await cairn(['remember', 'Lena lives in Hamburg.', ...at('2024-05-01')], { cwd }));
+      const id = /^remembered as note (\S+) /.exec(first)![1]!;
+      const second = ok(await cairn(['remember', 'Lena lives in Munich now.', ...at('2026-03-01')], { cwd }));
+      expect(second.split('\n')[1]).toBe(`It replaces "Hamburg" (2024-05-01, note ${id}).`);
+      const again = ok(await cairn(['remember', 'Lena lives in Munich.', ...at('2026-04-01')], { cwd }));
+      expect(again).toContain('It was known already: "Lena lives in Munich now." (2026-03-01, note ');
+      const shown = ok(await cairn(['recall', 'where does Lena live', '--limit', '2'], { cwd }));
+      expect(shown).toContain('Lena lives in Munich now. (since 2026-03-01; before: Hamburg)');
+      expect(shown.split('Hamburg')).toHaveLength(2);
     }));
 
   it('open with options that are checked', async () => {

@@ -1,7 +1,7 @@
 /** Updating: what remembering a statement does to what is known, and how the known is marked. */
 import { expect, it } from 'vitest';
 import { tenantOf } from '../../support/nouns/hierarchy.js';
-import { onEveryTarget } from '../../support/targets.js';
+import { onEveryTarget, refusalOf } from '../../support/targets.js';
 
 onEveryTarget('updating', (test) => {
   const today = () => new Date().toISOString().slice(0, 10);
@@ -176,5 +176,30 @@ onEveryTarget('updating', (test) => {
     expect(reader.contradicts!.map(({ id }) => id).sort()).toEqual([first.id, hermit.id].sort());
     const { passages } = await (await as('hermit')).memory.recall({ query: 'Where does Lena live?' });
     expect(passages.map(({ text }) => text)).toEqual(['Lena lives in Ulm now.']);
+  });
+
+  it('UPD-2 a context shows the current value with its mark, and its replay too', async () => {
+    const cairn = await test().freshTenant();
+    const first = await cairn.memory.remember({ text: 'Lena lives in Hamburg.', occurred_at: '2024-05-01' });
+    const second = await cairn.memory.remember({ text: 'Lena lives in Munich now.', occurred_at: '2026-03-01' });
+    const shown = 'Lena lives in Munich now. (since 2026-03-01; before: Hamburg)';
+    for (const format of ['messages', 'markdown', 'xml', 'json'] as const) {
+      const context = await cairn.context.assemble({ query: 'Where does Lena live?', format });
+      const text = context.text ?? JSON.stringify(context.messages);
+      expect(text).toContain(shown);
+      expect(text.split('Hamburg')).toHaveLength(2);
+      expect(context.trace.find(({ id }) => id === second.id)).toMatchObject({
+        replaces: { entity_type: 'Note', id: first.id, start: 14, end: 21 },
+      });
+      const replay = await cairn.manifests.replay({ manifest_id: context.manifest_id });
+      expect(replay.text ?? JSON.stringify(replay.messages)).toBe(text);
+      const { manifests } = await cairn.manifests.list({ card_id: first.id });
+      expect(manifests.map(({ manifest_id }) => manifest_id)).toContain(context.manifest_id);
+    }
+    const { manifest_id } = await cairn.context.assemble({ query: 'Where does Lena live?' });
+    await cairn.notes.delete({ note_id: first.id });
+    expect(await refusalOf(cairn.manifests.replay({ manifest_id }))).toMatchObject({ code: 'CONTENT_ERASED' });
+    const after = await cairn.context.assemble({ query: 'Where does Lena live?', format: 'markdown' });
+    expect(after.text).not.toContain('Hamburg');
   });
 });
