@@ -44,6 +44,7 @@ import {
 import { type Attempt, factsOf } from '../jobs/provider-calls.js';
 import { turnsToTake } from '../summaries/service.js';
 import { recalledIn, sourcesOf } from '../summaries/turn-sources.js';
+import { factStatementKeys } from '../updating/known-notes.js';
 import { sameFact } from './english/same-fact.js';
 import type { ExtractedFact, Extraction, FactRelation } from './extractor.js';
 import { factKey, insertFactKey, lockFactKeys, memoriesByKey } from './fact-keys.js';
@@ -65,6 +66,7 @@ const MAX_NAME = 500;
 /** A fact that is ready to be stored. */
 interface Draft extends SoughtFact {
   readonly prepared: PreparedContent;
+  readonly statement_keys: readonly string[];
   readonly turns: readonly Turn[];
 }
 
@@ -99,6 +101,7 @@ async function draftOf(call: Call, reader: Call, fact: ExtractedFact, byId: Read
     fact,
     key: factKey(call.meta.erasure_key, call.tenant, fact),
     prepared,
+    statement_keys: fact.type === 'Code' ? [] : factStatementKeys(call, fact.content),
     similar: await similarTo(reader, fact),
     turns,
     repeatable: turns.every(({ role }) => role !== 'User'),
@@ -109,7 +112,7 @@ async function draftOf(call: Call, reader: Call, fact: ExtractedFact, byId: Read
 async function storeFact(
   work: Work,
   { task, scope, agent_id, extraction, trajectories }: Context,
-  { fact, key, prepared, turns }: Draft,
+  { fact, key, statement_keys, prepared, turns }: Draft,
   contradicted: readonly KnownMemory[],
 ): Promise<Memory> {
   const { trajectory_id, scope_id } = scope;
@@ -153,7 +156,8 @@ async function storeFact(
   const stored: Memory = isNote
     ? await createByDefault(work, noteNoun, memory)
     : await createByDefault(work, artifactNoun, memory);
-  await insertFactKey(work.tx, key, idOf(stored));
+  // Under the last ones `remember` finds it.
+  for (const one of [key, ...statement_keys]) await insertFactKey(work.tx, one, idOf(stored));
   return stored;
 }
 

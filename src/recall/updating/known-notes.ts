@@ -34,6 +34,10 @@ export function keysOf(call: Call, { claims, said, text }: Statement): Statement
   return { slots, all: isShort ? [...slots, hashOf(call, ['said', said])] : slots };
 }
 
+/** The keys under which a fact of a conversation is known; its content names the speaker. */
+export const factStatementKeys = (call: Call, content: string): readonly string[] =>
+  keysOf(call, statementFrom(content, null, momentOf(undefined, 0))).all;
+
 /** The key that serialises writers who replace the same memory. */
 export const memoryKey = (call: Call, memory_id: string): string => hashOf(call, ['memory', memory_id]);
 
@@ -59,12 +63,12 @@ export function knownNote(row: VersionRow, now: number): KnownNote {
 const current = (query: Query, ids: ReturnType<typeof sql>, now: number): Promise<VersionRow[]> =>
   query.all<VersionRow>(
     sql`SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
-        WHERE v.tenant_id = ${TENANT} AND v.kind = 'note' AND v.superseded_at IS NULL AND ${liveAt(now)}
+        WHERE v.tenant_id = ${TENANT} AND v.abstraction_level = 'L0' AND v.superseded_at IS NULL AND ${liveAt(now)}
           AND v.token_count <= ${MAX_TOKENS} AND v.memory_id IN (${ids}) AND ${versionNotSuperseded(now)}
         ORDER BY v.memory_id DESC`,
   );
 
-/** The current notes under these keys that nothing supersedes, newest first. */
+/** The current notes, and artifacts with facts, under these keys that nothing supersedes, newest first. */
 export async function notesUnder(query: Query, keys: readonly string[], now: number): Promise<KnownNote[]> {
   if (keys.length === 0) return [];
   const ids = sql`SELECT k.memory_id FROM fact_keys k WHERE k.tenant_id = ${TENANT} AND k.fact_key = ANY(${keys})

@@ -28,7 +28,10 @@ export interface Told {
   readonly occurred_at: string | undefined;
 }
 
-const noteRef = (entity_id: string): EntityRef => ({ entity_type: 'Note', entity_id });
+const refOf = (kind: 'note' | 'artifact', entity_id: string): EntityRef => ({
+  entity_type: kind === 'note' ? 'Note' : 'Artifact',
+  entity_id,
+});
 
 /** A linked value is stored as its position in a card, so that it is erased with the card. */
 const bodyOf = (replaced: JsonObject): string => canonical({ metadata: { replaced }, provenance: null, weight: null });
@@ -36,7 +39,7 @@ const bodyOf = (replaced: JsonObject): string => canonical({ metadata: { replace
 /** Whose `replaced` value the edge is about: for `superseded_by` that of the new note. */
 function edgeTo(linked: Linked, note_id: string, agent_id: string | null): NewEdge {
   const { whole, own: ownPart, card_id, start, end } = linked;
-  const [own, known] = [noteRef(note_id), noteRef(linked.id)];
+  const [own, known] = [refOf('note', note_id), refOf(linked.kind, linked.id)];
   switch (linked.link) {
     case 'superseded':
       return {
@@ -66,6 +69,7 @@ const LINKS = {
 interface Linked extends LinkedNote {
   /** Whether the superseded note states nothing else, so that it can be hidden. */
   readonly whole: boolean;
+  readonly kind: 'note' | 'artifact';
   /** The concerned value in the new note. */
   readonly own: TextPart;
 }
@@ -93,6 +97,7 @@ async function linkTo(
     end,
     at: statement.at.ms,
     whole,
+    kind: row.kind,
     own: related.own ?? { start: 0, end: own.text.length },
   };
 }
@@ -139,7 +144,7 @@ export function comparisonFor(call: Call, told: Told, judgement?: Judgement): Co
       for (const key of keys.all) await insertFactKey(tx, key, note_id);
     },
     linked: () =>
-      linked.map(({ whole, own: _, ...one }) =>
+      linked.map(({ whole, own: _, kind: __, ...one }) =>
         one.link === 'superseded' && !whole ? { ...one, link: 'contradicts' } : one,
       ),
   };

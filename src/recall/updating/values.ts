@@ -99,6 +99,8 @@ export function compareValues(a: string, b: string): ValueRelation {
   const common = numbers.filter((number) => others.includes(number)).length;
   if (common < Math.min(numbers.length, others.length)) return 'other';
   if (kind === 'number' && (numbers.length === 0) !== (others.length === 0)) return 'other';
+  // Of addresses and codes every letter counts.
+  if (/^\S*[@\d./_:]\S*$/.test(one) && /^\S*[@\d./_:]\S*$/.test(other)) return 'other';
   const [stems, its_stems] = [wordingOf(one).stems, wordingOf(other).stems];
   if (stems.size === 0 || its_stems.size === 0) return 'other';
   const [few, many] = stems.size <= its_stems.size ? [stems, its_stems] : [its_stems, stems];

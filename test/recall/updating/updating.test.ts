@@ -1,6 +1,7 @@
 /** Updating: what remembering a statement does to what is known, and how the known is marked. */
 import { expect, it } from 'vitest';
 import { tenantOf } from '../../support/nouns/hierarchy.js';
+import { someScope } from '../../support/nouns/scopes.js';
 import { onEveryTarget, refusalOf } from '../../support/targets.js';
 
 onEveryTarget('updating', (test) => {
@@ -201,5 +202,22 @@ onEveryTarget('updating', (test) => {
     expect(await refusalOf(cairn.manifests.replay({ manifest_id }))).toMatchObject({ code: 'CONTENT_ERASED' });
     const after = await cairn.context.assemble({ query: 'Where does Lena live?', format: 'markdown' });
     expect(after.text).not.toContain('Hamburg');
+  });
+
+  it('UPD-1 what a conversation told is known as well', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id } = await someScope(cairn);
+    for (const content of ['I live in Hamburg.', 'We decided to use Postgres for the ledger.'])
+      await cairn.turns.add({ scope_id, role: 'User', content });
+    const { notes, artifacts } = await cairn.scopes.extract({ scope_id });
+    const moved = await cairn.memory.remember({ text: 'I moved to Munich.' });
+    expect(moved).toMatchObject({ outcome: 'superseded', superseded: [{ id: notes[0]!.note_id, value: 'Hamburg' }] });
+    const chosen = await cairn.memory.remember({ text: 'We switched from Postgres to MySQL.' });
+    expect(chosen).toMatchObject({ outcome: 'superseded', superseded: [{ id: artifacts[0]!.artifact_id }] });
+    const { passages } = await cairn.memory.recall({
+      query: 'Hamburg, Munich, Postgres or MySQL?',
+      entity_types: ['Note', 'Artifact'],
+    });
+    expect(passages.map(({ id }) => id).sort()).toEqual([moved.id, chosen.id].sort());
   });
 });
