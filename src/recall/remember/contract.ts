@@ -77,6 +77,10 @@ const passage = z
     ...excerpt,
     text: z.string(),
     token_count: z.int(),
+    is_excerpt: z
+      .literal(true)
+      .optional()
+      .describe('The text is a part: the first passage too long for max_tokens begins with the sentence that answers'),
     same_as: z.array(z.string()).describe('Ids of duplicate notes or artifacts, at most 100'),
     mark: z
       .string()

@@ -21,6 +21,7 @@ import { type Mark, marksOf, markText } from '../updating/marks.js';
 import { comparisonFor, keptLinks, type LinkedNote, linksFrom, type Told } from '../updating/service.js';
 import { defaultScope, defaultTrajectory, refuseDefaultPlace } from './default-place.js';
 import { outcomeOf } from './outcome-answer.js';
+import { passageExcerpt } from './passage-excerpt.js';
 
 const FACT = 'Fact';
 const TITLE_LENGTH = 80;
@@ -171,14 +172,24 @@ export async function recall(call: Call, input: In<'memory.recall'>): Promise<Ou
     const described = describeHit(hit);
     const mark = marks.get(hit.doc.entity_id);
     const remark = mark && markText(hit.doc.occurred_at, mark);
-    const text = remark === undefined ? hit.text! : `${hit.text!.trimEnd()} (${remark})`;
+    const end = remark === undefined ? '' : ` (${remark})`;
+    const text = end === '' ? hit.text! : `${hit.text!.trimEnd()}${end}`;
     const token_count = await countTokens(text);
-    // A later passage may be short enough.
-    if (total + token_count > max_tokens) continue;
-    total += token_count;
+    const room = max_tokens - total;
+    // Only the first is cut: a later passage may be short enough.
+    const mayCut = token_count > room && !passages.some(({ is_excerpt }) => is_excerpt);
+    const cut = mayCut ? await passageExcerpt(hit.text!.trimEnd(), input.query, room, end) : undefined;
+    if (token_count > room && !cut) continue;
+    const shown = cut ? { ...cut, is_excerpt: true as const } : { text, token_count };
+    total += shown.token_count;
     const { snippet, highlights, same_as } = hit;
-    const excerpt = { snippet, highlights, text, token_count, same_as: [...same_as] };
-    passages.push({ ...described, ...excerpt, mark: remark, ...changesOf(mark, described.occurred_at) });
+    const excerpt = { snippet, highlights, ...shown, same_as: [...same_as] };
+    passages.push({
+      ...described,
+      ...excerpt,
+      ...(remark === undefined ? {} : { mark: remark }),
+      ...changesOf(mark, described.occurred_at),
+    });
   }
   const memories = passages.filter(({ entity_type }) => entity_type === 'Note' || entity_type === 'Artifact');
   const ids = memories.map(({ id }) => id);

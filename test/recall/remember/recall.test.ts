@@ -112,6 +112,20 @@ onEveryTarget('remember and recall', (test) => {
     expect([passages.length, left_out]).toEqual([0, 1]);
   });
 
+  it('RECALL-5 a passage that is too long begins with the sentence that answers', async () => {
+    const cairn = await test().freshTenant();
+    const filler = 'The minutes of the meeting go on about the weather at great length. ';
+    const answer = 'The gate code of the warehouse is 4711.';
+    await cairn.memory.remember({ text: `${filler.repeat(60)}${answer} ${filler.repeat(60)}` });
+    const query = 'What is the gate code of the warehouse?';
+    const { passages, token_count, left_out } = await cairn.memory.recall({ query, max_tokens: 100 });
+    expect(passages).toMatchObject([{ is_excerpt: true, text: expect.stringContaining(`[…] ${answer}`) }]);
+    expect(token_count).toBeLessThanOrEqual(100);
+    expect(token_count).toBeGreaterThan(70);
+    expect(left_out).toBe(0);
+    expect((await cairn.memory.recall({ query })).passages[0]).not.toHaveProperty('is_excerpt');
+  });
+
   it('RECALL-2 a turn goes into the scope that is named, or one of memory', async () => {
     const cairn = await test().freshTenant();
     const said = await cairn.memory.remember({
