@@ -20,3 +20,6 @@ const tokens = readFileSync(file, 'utf8')
 mkdirSync('dist', { recursive: true });
 writeFileSync('dist/o200k_base.bin', vocabularyFile(tokens));
 copyFileSync(join(folder, 'LICENSE'), 'dist/o200k_base.LICENSE');
+
+// Word vectors are in the repository: scripts/word-vectors.mjs makes them once.
+for (const name of ['word-vectors.bin', 'word-vectors.LICENSE']) copyFileSync(`assets/${name}`, `dist/${name}`);

@@ -1,6 +1,17 @@
 /** What other modules may use of text. */
 export { dayMeant, tenseOfAction, tenseOfEvent } from './day-direction.js';
 export { conjugated, inThirdPerson, namingSpeaker, possessive, subjectName } from './first-person.js';
+export {
+  type Meaning,
+  meaningOf,
+  meaningOfWords,
+  nearestWords,
+  rarityOf,
+  salienceOf,
+  similarityOf,
+  vectorIdOf,
+  WordSimilarities,
+} from './meaning.js';
 export { type NamedDay, namedDay } from './named-days.js';
 export { parseDate } from './parse-date.js';
 export { type DateMention, dateMentions, isWithin, relativeMentions } from './question-dates.js';

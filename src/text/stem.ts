@@ -1,5 +1,7 @@
 /** Stems of English words: Porter's algorithm (1980), and irregular forms by a table. */
 import { irregularForms } from './irregular-forms.js';
+import { shortForms } from './short-forms.js';
+import { familyOf } from './word-families.js';
 
 const isVowel = (word: string, at: number): boolean => {
   const letter = word[at]!;
@@ -122,13 +124,26 @@ const MAX_CACHED_LENGTH = 40;
 /** A copy of a word: a slice would keep its whole text in memory. */
 export const ownCopy = (word: string): string => Buffer.from(word, 'utf16le').toString('utf16le');
 
+function stemOf(word: string): string {
+  if (!ENGLISH.test(word)) return word;
+  const family = familyOf(irregularForms.get(word) ?? word);
+  return withoutFamilyEnding(porter(family));
+}
+
+/** Endings that Porter's algorithm keeps: of "history" for "historic", of "deployment" for "deploy". */
+function withoutFamilyEnding(stemmed: string): string {
+  const [, before_i, before_ment] = FAMILY_ENDING.exec(stemmed) ?? [];
+  return before_i ?? before_ment ?? stemmed;
+}
+const FAMILY_ENDING = /^([a-z]{5,})i$|^([a-z]{4,})ment$/;
+
 /** The stem of a lower-case word; a word that is not English stays as it is. */
 export function stem(word: string): string {
   if (word.length > MAX_CACHED_LENGTH) return word;
   const known = cache.get(word);
   if (known !== undefined) return known;
   const own = ownCopy(word);
-  const found = ENGLISH.test(own) ? porter(irregularForms.get(own) ?? own) : own;
+  const found = stemOf(shortForms.get(own) ?? own);
   if (cache.size >= CACHED) cache.clear();
   cache.set(own, found);
   return found;

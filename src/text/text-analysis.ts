@@ -1,4 +1,5 @@
 /** The search terms of a text in any script: words without accents, stop words and endings. */
+import { shortForms } from './short-forms.js';
 import { stem } from './stem.js';
 import { stopWords } from './stop-words.js';
 
@@ -10,7 +11,8 @@ const MAX_WORD = 64;
 const MAX_TEXT = 1_000_000;
 
 /** A run of letters and digits with inner apostrophes, or a pictograph. Unambiguous, hence linear. */
-export const WORD = /[\p{L}\p{N}\p{M}_]+(?:['’][\p{L}\p{N}\p{M}_]+)*|\p{Extended_Pictographic}/gu;
+export const WORD =
+  /(?<![\p{L}\p{N}_])\p{N}{1,3}(?:,\p{N}{3})+(?![\p{L}\p{N}_])|[\p{L}\p{N}\p{M}_]+(?:['’][\p{L}\p{N}\p{M}_]+)*|\p{Extended_Pictographic}/gu;
 
 /** Scripts without spaces between words, and Hangul, whose words include particles. */
 const UNSPACED_CLASS =
@@ -60,6 +62,12 @@ function addBigrams(run: string, words: string[]): void {
   });
 }
 
+/** The parts of a compound with a hyphen that is also written as one word. */
+const COMPOUND_PART = /^[A-Za-z]{1,12}$/;
+
+/** Thousands separated by commas. */
+const THOUSANDS = /^\p{N}{1,3}(?:,\p{N}{3})+$/u;
+
 /** Fast path for most words. */
 const PLAIN = /^[A-Z]?[a-z]{1,63}$/;
 
@@ -68,12 +76,17 @@ function addWord(word: string, words: string[]): void {
     words.push(word.toLowerCase());
     return;
   }
+  if (THOUSANDS.test(word)) {
+    words.push(word.replaceAll(',', '').slice(0, MAX_WORD));
+    return;
+  }
   const whole = withoutContraction(word).slice(0, MAX_WORD);
-  const parts = whole.split(PARTS).filter((part) => part !== '');
+  const parts = shortForms.has(whole.toLowerCase()) ? [whole] : whole.split(PARTS).filter((part) => part !== '');
   const folded = fold(parts.length > 1 ? parts.join('') : (parts[0] ?? ''));
   if (folded === '') return;
   // Folding removes a part of marks alone.
-  if (parts.length > 1) words.push(...parts.map(fold).filter((part) => part !== ''));
+  // A single letter or digit beside others says nothing: "k8s" is not found by "8".
+  if (parts.length > 1) words.push(...parts.map(fold).filter((part) => part.length > 1));
   words.push(folded);
 }
 
@@ -90,8 +103,16 @@ export const scriptRuns = (word: string): { readonly text: string; readonly unsp
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
   // Truncated again, since normalization may turn one character into 18.
-  for (const [found] of text.slice(0, MAX_TEXT).normalize('NFKC').slice(0, MAX_TEXT).matchAll(WORD)) {
+  const normal = text.slice(0, MAX_TEXT).normalize('NFKC').slice(0, MAX_TEXT);
+  let before = '';
+  let end = -1;
+  for (const { 0: found, index } of normal.matchAll(WORD)) {
     if (words.length >= MAX_TERMS) break;
+    // "e-mail" is also "email".
+    if (index === end + 1 && normal[end] === '-' && COMPOUND_PART.test(before) && COMPOUND_PART.test(found))
+      words.push(`${before}${found}`.toLowerCase());
+    before = found;
+    end = index + found.length;
     if (!BEYOND_ASCII.test(found) || !UNSPACED.test(found)) addWord(found, words);
     else
       for (const run of found.split(UNSPACED_RUN))

@@ -3,9 +3,11 @@ import {
   contentWords,
   type DateMention,
   dateMentions,
+  rarityOf,
   relativeMentions,
   stem,
   stopWords,
+  vectorIdOf,
   wordsOf,
 } from '../../text/index.js';
 import { relatedTerms } from './related-terms.js';
@@ -96,6 +98,15 @@ function namesIn(text: string): { within: Set<string>; all: Set<string> } {
   return { within, all };
 }
 
+/** Share of a term's weight that depends on how rare its word is in English: stores are small samples. */
+const RARITY_SHARE = 0.55;
+
+function weightOf(term: string, word: string, isName: boolean): number {
+  const id = vectorIdOf(word);
+  const rarity = id === undefined ? 1 : 1 - RARITY_SHARE + RARITY_SHARE * rarityOf(id);
+  return rarity * (frameTerms.has(term) ? FRAME_WEIGHT : 1) * (isName ? NAME_WEIGHT : 1);
+}
+
 /** `now`, in ms, resolves relative dates such as "yesterday". */
 export function readQuestion(whole: string, now?: number): Question {
   const text = whole.slice(0, MAX_QUESTION_TEXT);
@@ -114,7 +125,7 @@ export function readQuestion(whole: string, now?: number): Question {
     terms,
     asked: [...asked.values()],
     related: terms.map((term) => relatedTerms(term).filter((other) => !asked.has(other))),
-    weights: terms.map((term) => (frameTerms.has(term) ? FRAME_WEIGHT : 1) * (nameTerms.has(term) ? NAME_WEIGHT : 1)),
+    weights: [...asked].map(([term, word]) => weightOf(term, word, nameTerms.has(term))),
     words: new Set(words),
     names: all,
     dates: [...dateMentions(text), ...(now === undefined ? [] : relativeMentions(text, now))],

@@ -1,6 +1,8 @@
 /** Ranks candidates by the terms that they and the turns around them share with a question. */
 import { isRole, MAX_FREQUENCY, stem } from '../../text/index.js';
 import { type Boost, type Boosted, type BoostName, boostsFor, type EachBoost, spreadAfter } from './boosts.js';
+import type { Evidence } from './confidence.js';
+import type { Likeness } from './meaning.js';
 import { type Question, wordsNaming } from './question.js';
 import { RELATED_WEIGHT } from './related-terms.js';
 
@@ -16,6 +18,8 @@ export interface Candidate extends Boosted {
   readonly related_tf?: readonly number[];
   /** A neighbour that contributes its terms and is no result. */
   readonly context_only?: boolean;
+  /** A result even without a term of the question. */
+  readonly is_guess?: boolean;
 }
 
 interface Statistics {
@@ -27,25 +31,45 @@ interface Statistics {
 /** The ranking data of one scope. */
 interface Spreads {
   readonly question: Question;
+  /** The weight of each term, all together at most 1. */
+  readonly shares: readonly number[];
   /** Frequencies by candidate, for each term. */
   readonly byTerm: readonly (Float64Array | undefined)[];
   readonly eachBoost: EachBoost;
 }
 
+interface More {
+  readonly spread?: Boost | undefined;
+  readonly likeness?: Likeness | undefined;
+}
+
 /** A candidate with its score. The reasons are computed on demand: hundreds are ranked, few are shown. */
-export class Ranked<C extends Candidate = Candidate> {
+export class Ranked<C extends Candidate = Candidate> implements Evidence {
   readonly candidate: C;
   readonly score: number;
   readonly #spreads: Spreads;
   readonly #index: number;
   readonly #spread: Boost | undefined;
+  readonly #likeness: Likeness | undefined;
 
-  constructor(candidate: C, score: number, spreads: Spreads, index: number, spread?: Boost) {
+  constructor(candidate: C, score: number, spreads: Spreads, index: number, more: More = {}) {
     this.candidate = candidate;
     this.score = score;
     this.#spreads = spreads;
     this.#index = index;
-    this.#spread = spread;
+    this.#spread = more.spread;
+    this.#likeness = more.likeness;
+  }
+
+  get covered(): number {
+    const { shares } = this.#spreads;
+    const like = this.#likeness?.terms;
+    const parts = shares.map((share, at) => share * (this.candidate.tf[at]! > 0 ? 1 : Math.min(1, like?.[at] ?? 0)));
+    return (1 + IN_SCOPE) * parts.reduce((sum, part) => sum + part, 0);
+  }
+
+  get likeness(): number | undefined {
+    return this.#likeness?.whole;
   }
 
   get doc_no(): number {
@@ -67,8 +91,29 @@ export class Ranked<C extends Candidate = Candidate> {
     return this.#spread ? [...boosts, this.#spread] : boosts;
   }
 
+  /** The same, with likeness standing for the terms that it lacks. */
+  withLikeness({ terms, whole }: Likeness): Ranked<C> {
+    const { shares, byTerm, eachBoost } = this.#spreads;
+    const { candidate } = this;
+    const isTurn = candidate.scope_id !== null;
+    const weight = isTurn ? LIKE_TERM_IN_TURN : LIKE_TERM;
+    let score = 0;
+    for (const [at, share] of shares.entries()) {
+      const frequency = byTerm[at]?.[this.#index] ?? 0;
+      const like = candidate.tf[at]! > 0 ? 0 : weight * terms[at]!;
+      if (frequency + like > 0 || byTerm[at]) score += share * (saturated(frequency + like) + IN_SCOPE);
+    }
+    eachBoost(candidate, (_, factor) => {
+      score *= factor;
+    });
+    score *= this.#spread?.factor ?? 1;
+    score += ((isTurn ? LIKE_WHOLE_IN_TURN : LIKE_WHOLE) * whole) / Math.max(1, shares.length) ** WHOLE_POWER;
+    const more = { spread: this.#spread, likeness: { terms, whole } };
+    return new Ranked(candidate, Math.max(0, score), this.#spreads, this.#index, more);
+  }
+
   times(spread: Boost): Ranked<C> {
-    return new Ranked(this.candidate, this.score * spread.factor, this.#spreads, this.#index, spread);
+    return new Ranked(this.candidate, this.score * spread.factor, this.#spreads, this.#index, { spread });
   }
 
   #asked(isMeant: (at: number) => boolean): string[] {
@@ -86,6 +131,13 @@ const AFTER = [0.14, 0.08, 0.05];
 const SATURATION = 0.5;
 /** Share of a term that occurs anywhere in the scope. */
 const IN_SCOPE = 0.2;
+/** Weights of words like a missing term, and of the whole text; turns also have their neighbours' terms. */
+const LIKE_TERM = 0.35;
+const LIKE_TERM_IN_TURN = 0.3;
+const LIKE_WHOLE = 0.44;
+const LIKE_WHOLE_IN_TURN = 0.4;
+/** Every term of a longer question weighs less. */
+const WHOLE_POWER = 0.38;
 /** For a term that names a speaker: the boost `speaker` counts it already. */
 const SPEAKER_TERM_WEIGHT = 0.1;
 
@@ -155,7 +207,7 @@ function speakersNamed(question: Question, candidates: readonly Candidate[]): Ma
   return speakers;
 }
 
-const byScore = <C extends Candidate>(a: Ranked<C>, b: Ranked<C>): number =>
+export const byScore = <C extends Candidate>(a: Ranked<C>, b: Ranked<C>): number =>
   b.score - a.score || b.candidate.doc_no - a.candidate.doc_no;
 
 /** For a broad question: each further result of a scope counts less. */
@@ -183,7 +235,7 @@ export function rank<C extends Candidate>(
   const weights = termWeights(question, statistics).map((weight, at) =>
     naming.has(question.terms[at]!) ? weight * SPEAKER_TERM_WEIGHT : weight,
   );
-  const whole = weights.reduce((sum, weight) => sum + weight, 0) * (1 + IN_SCOPE);
+  const whole = weights.reduce((sum, weight) => sum + weight, 0) * (1 + IN_SCOPE) || 1;
   const shares = weights.map((weight) => weight / whole);
   const eachBoost = boostsFor(question, (speaker) => named.get(speaker)!.length > 0);
   const ranked: Ranked<C>[] = [];
@@ -195,8 +247,8 @@ export function rank<C extends Candidate>(
     const byTerm = weights.map((_, at) => spreadOf(scope, at));
     // Most scopes have only a few of the terms.
     const there = shares.map((_, at) => at).filter((at) => byTerm[at] !== undefined);
-    if (there.length === 0) continue;
-    const spreads: Spreads = { question, byTerm, eachBoost };
+    if (there.length === 0 && !scope.some(({ is_guess }) => is_guess)) continue;
+    const spreads: Spreads = { question, shares, byTerm, eachBoost };
     for (let index = 0; index < scope.length; index++) {
       const candidate = scope[index]!;
       if (candidate.context_only === true) continue;
@@ -207,7 +259,7 @@ export function rank<C extends Candidate>(
         score += shares[at]! * (saturated(frequency) + IN_SCOPE);
         if (frequency > 0) isNear = true;
       }
-      if (!isNear) continue;
+      if (!isNear && !candidate.is_guess) continue;
       eachBoost(candidate, multiply);
       ranked.push(new Ranked(candidate, score, spreads, index));
     }

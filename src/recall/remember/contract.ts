@@ -67,6 +67,12 @@ const recallInput = z.strictObject({
     .max(6)
     .optional()
     .describe('Default: Turn, Artifact, Note and Card'),
+  min_confidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Leaves out passages with a lower confidence; default: 0'),
   max_tokens: z.int().min(1).max(1_000_000).optional().describe('Upper limit of all texts together'),
   user: actingUser,
 });
@@ -75,6 +81,7 @@ const passage = z
   .object({
     ...foundEntity,
     ...excerpt,
+    confidence: z.number().describe('How likely it answers the question, 0 to 1'),
     text: z.string(),
     token_count: z.int(),
     is_excerpt: z
@@ -136,7 +143,8 @@ export const memory = {
       tool: 'recall',
       use:
         'Use it before you answer what may rest on earlier work, decisions or preferences. Ask in plain words, as ' +
-        'you would ask a colleague. max_tokens limits the passages; default: 8,000.',
+        'you would ask a colleague. It always answers with what comes nearest: below a confidence of about 0.4 that ' +
+        'is a guess. max_tokens limits the passages; default: 8,000.',
       unless_given: { max_tokens: 8000 },
       text: passagesAsText,
     },

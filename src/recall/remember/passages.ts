@@ -8,6 +8,7 @@ interface Passage {
   readonly speaker: string | null;
   readonly occurred_at: string;
   readonly score: number;
+  readonly confidence: number;
   readonly matched: readonly string[];
   readonly nearby: readonly string[];
   readonly boosts: readonly { readonly name: string; readonly factor: number }[];
@@ -34,14 +35,15 @@ export function sourceOf({ entity_type, name, speaker, occurred_at }: Passage): 
   return [named, ...(speaker === null ? [] : [`by ${speaker}`]), occurred_at.slice(0, 10)].join(', ');
 }
 
-/** Such as `score 4.21: has anna; beside drink; speaker ×1.5`. */
-export function reasonOf({ score, matched, nearby, boosts }: Passage): string {
+/** Such as `confidence 0.82, score 4.21: has anna; beside drink; speaker ×1.5`. */
+export function reasonOf({ confidence, score, matched, nearby, boosts }: Passage): string {
   const reasons = [
     ...(matched.length > 0 ? [`has ${matched.join(', ')}`] : []),
     ...(nearby.length > 0 ? [`beside ${nearby.join(', ')}`] : []),
     ...boosts.map(({ name, factor }) => `${name.replaceAll('_', ' ')} ×${figure(factor)}`),
   ];
-  return `score ${figure(score)}: ${reasons.join('; ')}`;
+  const because = reasons.length > 0 ? `: ${reasons.join('; ')}` : ': near in meaning';
+  return `confidence ${confidence.toFixed(2)}, score ${figure(score)}${because}`;
 }
 
 const VERBS: Readonly<Record<string, { readonly to: string; readonly from: string }>> = {

@@ -183,7 +183,8 @@ export async function recall(call: Call, input: In<'memory.recall'>): Promise<Ou
     const shown = cut ? { ...cut, is_excerpt: true as const } : { text, token_count };
     total += shown.token_count;
     const { snippet, highlights, same_as } = hit;
-    const excerpt = { snippet, highlights, ...shown, same_as: [...same_as] };
+    const confidence = Math.round(hit.why.confidence * 1000) / 1000;
+    const excerpt = { snippet, highlights, confidence, ...shown, same_as: [...same_as] };
     passages.push({
       ...described,
       ...excerpt,

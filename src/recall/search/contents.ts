@@ -2,8 +2,8 @@
 import { parseThoughtContentId } from '../../checkpoints/sql.js';
 import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { Packet } from '../../facts/contract.js';
-import { callsAsText, resultsAsText, textOf } from '../../index/sql.js';
-import type { Json } from '../../kernel/contract.js';
+import { callsAsText, resultsAsText, textOf, trimmedLine } from '../../index/sql.js';
+import type { Json, JsonObject } from '../../kernel/contract.js';
 import { asList, cooperativeYield } from '../../kernel/index.js';
 
 interface ContentRef {
@@ -33,19 +33,24 @@ export const readCardTexts = (query: Query, card_ids: readonly string[]): Promis
             WHERE tenant_id = ${TENANT} AND card_id = ANY(${card_ids}) AND erased_at IS NULL AND deleted_at IS NULL`,
       );
 
+const MAX_CAPTION = 2000;
+
 interface ContentText {
   readonly text: string;
   /** Tool calls and results of a content that also has a text. */
   readonly calls: string;
+  /** Of an attached picture. */
+  readonly caption: string;
 }
 
 /** A content without a text is shown by its calls and results. */
 function cardText({ content, tool_calls, metadata }: CardText): ContentText {
   const text = textOf(JSON.parse(content) as Json);
-  const { tool_results } = JSON.parse(metadata) as { tool_results?: Json };
+  const { tool_results, metadata: own = {} } = JSON.parse(metadata) as { tool_results?: Json; metadata?: JsonObject };
+  const caption = trimmedLine(own.caption, MAX_CAPTION) ?? '';
   const called = tool_calls === null ? '' : callsAsText(asList(JSON.parse(tool_calls) as Json));
   const calls = [called, resultsAsText(asList(tool_results))].filter((one) => one !== '').join('\n');
-  return text === '' ? { text: calls, calls: '' } : { text, calls };
+  return text === '' ? { text: calls, calls: '', caption } : { text, calls, caption };
 }
 
 /** Texts without calls, by contentKey. */
@@ -72,7 +77,7 @@ export async function contentTexts(query: Query, contents: readonly ContentRef[]
     );
     for (const { content_id, envelope } of rows) {
       const text = textOf((JSON.parse(envelope) as Packet).payload ?? {});
-      texts.set(contentKey({ entity_type: 'packet', content_id }), { text, calls: '' });
+      texts.set(contentKey({ entity_type: 'packet', content_id }), { text, calls: '', caption: '' });
       await maybeYield();
     }
   }
@@ -83,7 +88,8 @@ export async function contentTexts(query: Query, contents: readonly ContentRef[]
             AND id = ${id} AND removed > 0`,
     );
     const text = row && (JSON.parse(row.body) as { content?: string }).content;
-    if (text !== undefined) texts.set(contentKey({ entity_type: 'thought', content_id }), { text, calls: '' });
+    if (text !== undefined)
+      texts.set(contentKey({ entity_type: 'thought', content_id }), { text, calls: '', caption: '' });
   }
   return texts;
 }

@@ -1,14 +1,16 @@
 /** A search from question to hits. It may run in a thread (`driver.away`), so it takes and returns plain values. */
 import { type Query, queryBy } from '../../driver/index.js';
-import { type Features, generationOf, indexState, openTermIndex, termCode } from '../../index/sql.js';
+import { type Features, generationOf, indexState, openTermIndex, type StoreMark, termCode } from '../../index/sql.js';
 import { cooperativeYield } from '../../kernel/index.js';
 import { measureDocs } from '../folding/contents.js';
+import { confidenceOf, type Evidence, type Standard, standardOf } from '../ranking/confidence.js';
 import { type Question, readQuestion } from '../ranking/question.js';
 import { type Candidate, rank } from '../ranking/ranking.js';
 import { type Snippet, snippetAmong } from '../ranking/snippets.js';
 import { type QuestionVector, withNearest } from '../vectors/nearest.js';
 import { type BatchEnd, findCandidates } from './candidates.js';
 import { contentKey, contentTexts } from './contents.js';
+import { LikenessRanking } from './likeness.js';
 import { newest } from './matching-docs.js';
 import { mayHaveAny, rangeOf } from './narrow-search.js';
 import {
@@ -35,15 +37,18 @@ export interface SearchRequest extends PageRequest {
   readonly store: string;
   readonly query: string;
   readonly min_score: number;
+  readonly min_confidence?: number | undefined;
   readonly scope_id?: string | undefined;
   readonly detail: HitDetail;
+  /** Adds what comes nearest in meaning, so that there is an answer wherever there is anything. */
+  readonly with_guesses: boolean;
   /** Present if there is an embedder. */
   readonly vector?: QuestionVector | undefined;
 }
 
 export interface SearchHit extends Snippet {
   readonly doc: DocRow;
-  readonly why: Result;
+  readonly why: ShownResult;
   /** Ids of repetitions. */
   readonly same_as: readonly string[];
   readonly related: readonly RelatedEntity[];
@@ -82,12 +87,13 @@ export async function run(reader: Query, input: unknown): Promise<SearchAnswer> 
   const request: SearchRequest = { ...given, scopes };
   const terms = await openTermIndex(query, `${request.store} ${generation}`, state, measureDocs);
   const question = readQuestion(request.query, request.now);
+  const mark = { store: request.store, generation };
   const search: Search = {
     query,
     request,
     question,
-    index:
-      smallIndex(query, request, terms) ?? storedIndex(query, request, { store: request.store, generation }, terms),
+    index: smallIndex(query, request, terms) ?? storedIndex(query, request, mark, terms),
+    mark,
     up_to: Math.min(state.last, after?.up_to ?? state.last),
     docs: after?.docs ?? terms.docs,
   };
@@ -106,6 +112,7 @@ interface Search {
   readonly request: SearchRequest;
   readonly question: Question;
   readonly index: SearchedIndex;
+  readonly mark: StoreMark;
   /** The newest document that counts. */
   readonly up_to: number;
   /** The number of documents of the tenant. */
@@ -119,7 +126,16 @@ async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<R
     over = doc_nos.length < BATCH;
     before = doc_nos.at(-1) ?? 0;
     const results = doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] }));
-    yield { number: 0, results, ceiling: 0, df: [], read: [], ends: [], rest: over ? 'none' : 'more' };
+    yield {
+      number: 0,
+      results,
+      confidenceOf: () => 0,
+      ceiling: 0,
+      df: [],
+      read: [],
+      ends: [],
+      rest: over ? 'none' : 'more',
+    };
   }
 }
 
@@ -135,13 +151,21 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
   let measures = after?.measures;
   const ends: BatchEnd[] = [];
   const listed = new Set<number>();
+  const likeness = new LikenessRanking(search);
+  const guesses = request.with_guesses ? await likeness.guesses(range) : [];
   let ceiling = Number.MAX_VALUE;
+  let standard: Standard | undefined;
   for (let number = 0, rest: RankedBatch['rest'] = 'more'; rest === 'more'; number++) {
     const batch = await found.next(BATCH, after?.ends[number]);
     if (batch?.end) ends.push(batch.end);
-    const candidates = batch ? await candidatesOf(search, codes, batch.doc_nos, listed) : [];
+    const doc_nos = [...new Set([...(batch?.doc_nos ?? []), ...(number === 0 ? guesses : [])])];
+    const candidates = doc_nos.length > 0 ? await candidatesOf(search, codes, doc_nos, listed) : [];
+    const withGuesses = number === 0 ? asGuesses(candidates, guesses) : candidates;
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
-    let results: Result[] = rank(question, candidates, { docs, df: found.df });
+    const byTerms = rank(question, withGuesses, { docs, df: found.df });
+    const isCompared = number === 0 && !isFused;
+    const ranked = isCompared ? await likeness.rerank(byTerms) : byTerms;
+    let results: Result[] = ranked;
     let complete = found.isComplete();
     if (isFused && number === 0) {
       const fused = await withNearest(query, { ...request, docs }, vector, range, { results, measures });
@@ -150,12 +174,28 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
       for (const { doc_no } of results) listed.add(doc_no);
       complete &&= fused.complete;
     }
-    const shown = results.filter(({ score }) => score >= request.min_score);
+    const byNumber = new Map(ranked.map((one) => [one.doc_no, one]));
+    const evidenceOf = ({ doc_no, score }: Result): Evidence => {
+      const { covered = 0, likeness: near } = byNumber.get(doc_no) ?? {};
+      return { score, covered, likeness: near };
+    };
+    standard ??= standardOf(results.slice(0, 10).map(evidenceOf), question);
+    const confidence = (result: Result) => confidenceOf(evidenceOf(result), standard!);
+    const { min_score, min_confidence = 0 } = request;
+    const shown = results.filter(
+      (one) => one.score >= min_score && (min_confidence === 0 || confidence(one) >= min_confidence),
+    );
     rest = found.hasMore() ? 'more' : complete ? 'none' : 'unknown';
     const { df, read } = found;
-    yield { number, results: shown, ceiling, df, read, measures, ends: [...ends], rest };
+    yield { number, results: shown, confidenceOf: confidence, ceiling, df, read, measures, ends: [...ends], rest };
     ceiling = Math.min(ceiling, shown.at(-1)?.score ?? ceiling);
   }
+}
+
+function asGuesses(candidates: readonly Candidate[], guesses: readonly number[]): readonly Candidate[] {
+  if (guesses.length === 0) return candidates;
+  const guessed = new Set(guesses);
+  return candidates.map((one) => (guessed.has(one.doc_no) && !one.context_only ? { ...one, is_guess: true } : one));
 }
 
 /** The documents and the turns around them; those of earlier batches serve as context only. */

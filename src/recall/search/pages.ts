@@ -26,6 +26,7 @@ interface RankingState extends CandidateStatistics {
 export interface RankedBatch extends RankingState {
   readonly number: number;
   readonly results: readonly Result[];
+  readonly confidenceOf: (result: Result) => number;
   /** The lowest score of earlier batches: no higher score is shown. */
   readonly ceiling: number;
   readonly rest: 'none' | 'more' | 'unknown';
@@ -53,6 +54,8 @@ const isAfter = (position: PagePosition, batch: number, { score, doc_no }: Resul
   (batch === position.batch && (score < position.score || (score === position.score && doc_no < position.last)));
 
 export interface ShownResult extends Result {
+  /** How likely it answers the question, 0 to 1. */
+  readonly confidence: number;
   /** Later results that repeat it. */
   readonly repeats: readonly number[];
 }
@@ -64,7 +67,7 @@ interface Page {
   readonly total: number | null;
 }
 
-interface VisibleResult extends Pick<RankedBatch, 'number' | 'ceiling'> {
+interface VisibleResult extends Pick<RankedBatch, 'number' | 'ceiling' | 'confidenceOf'> {
   readonly result: Result;
   readonly repeats: number[];
 }
@@ -95,7 +98,7 @@ export async function pageOf(query: Query, request: PageRequest, ranking: AsyncI
   let state: RankingState = { df: [], read: [], ends: [] };
   let rest: RankedBatch['rest'] = 'none';
   for await (const batch of ranking) {
-    const { number, results, ceiling, df, read, measures, ends } = batch;
+    const { number, results, confidenceOf, ceiling, df, read, measures, ends } = batch;
     state = { df, read, measures, ends: ends.slice(0, MAX_ENDS) };
     rest = batch.rest;
     // The total is only known after checking all results.
@@ -114,7 +117,7 @@ export async function pageOf(query: Query, request: PageRequest, ranking: AsyncI
           if (before.repeats.length < MAX_REPEATS) before.repeats.push(result.doc_no);
           continue;
         }
-        const one: VisibleResult = { number, ceiling, result, repeats: [] };
+        const one: VisibleResult = { number, ceiling, confidenceOf, result, repeats: [] };
         visible.push(one);
         if (statement !== undefined) byStatement.set(statement, one);
         if (after && !isAfter(after, number, result)) start = visible.length;
@@ -128,8 +131,10 @@ export async function pageOf(query: Query, request: PageRequest, ranking: AsyncI
   const hasMore = last !== undefined && visible.length > start + limit;
   return {
     // Plain objects: they may be sent between threads.
-    page: page.map(({ result: { doc_no, score, matched, nearby, boosts }, ceiling, repeats }) => {
-      return { doc_no, score: Math.min(score, ceiling), matched, nearby, boosts, repeats };
+    page: page.map(({ result, ceiling, confidenceOf, repeats }) => {
+      const { doc_no, score, matched, nearby, boosts } = result;
+      const confidence = confidenceOf(result);
+      return { doc_no, score: Math.min(score, ceiling), confidence, matched, nearby, boosts, repeats };
     }),
     next: hasMore ? { shown, batch: last.number, score: last.result.score, last: last.result.doc_no, ...state } : null,
     total: rest === 'none' ? visible.length : null,

@@ -40,9 +40,9 @@ type HitPage = Pick<SearchOutput, 'next_cursor' | 'total'> & { readonly hits: re
 /** Searches as the caller: entities that it may not see are neither found nor counted. */
 export async function searchHits(
   call: Call,
-  input: In<'search.query'>,
+  input: In<'search.query'> & { readonly min_confidence?: number | undefined },
   detail: HitDetail,
-  merge_repeats = false,
+  is_recall = false,
 ): Promise<HitPage> {
   const { cursor, limit = DEFAULT_LIMIT, min_score = 0, ...asked } = input;
   const filters = JSON.parse(JSON.stringify({ ...asked, min_score })) as Json;
@@ -58,7 +58,8 @@ export async function searchHits(
     min_score,
     limit,
     after,
-    merge_repeats,
+    merge_repeats: is_recall,
+    with_guesses: is_recall,
     detail,
     vector: await vectorOf(call, input.query, after),
   };

@@ -97,8 +97,10 @@ onEveryTarget('remember and recall', (test) => {
     for (const occurred_at of ['2024-05-01', '2025-05-01', '2025-05-01'])
       await cairn.memory.remember({ text: 'Ran a marathon.', occurred_at });
     const allergic = await cairn.memory.recall({ query: 'Who is allergic to peanuts?' });
-    expect(allergic.passages.map(({ speaker }) => speaker).sort()).toEqual(['Anna', 'Ben']);
-    const { passages } = await cairn.memory.recall({ query: 'When was the marathon run?' });
+    const allergies = allergic.passages.filter(({ matched }) => matched.length > 0);
+    expect(allergies.map(({ speaker }) => speaker).sort()).toEqual(['Anna', 'Ben']);
+    const { passages: all } = await cairn.memory.recall({ query: 'When was the marathon run?' });
+    const passages = all.filter(({ matched }) => matched.length > 0);
     expect(passages.map((one) => `${one.occurred_at.slice(0, 4)} ${one.same_as.length}`).sort()).toEqual([
       '2024 0',
       '2025 1',

@@ -1,0 +1,94 @@
+/** The part of a search that word vectors play: guesses that lack the terms of the question, and the order of the best. */
+import type { Query } from '../../driver/index.js';
+import { type Range, type StoreMark, termCode } from '../../index/sql.js';
+import { type Meaning, nearestWords, stem } from '../../text/index.js';
+import { centerOf, QuestionMeaning } from '../ranking/meaning.js';
+import type { Question } from '../ranking/question.js';
+import { byScore, type Ranked } from '../ranking/ranking.js';
+import type { DocQuery } from './conditions.js';
+import { newest } from './matching-docs.js';
+import { meaningsOf } from './meanings.js';
+import type { SearchedIndex } from './searched-index.js';
+
+/** The best results by terms that are compared by meaning as well. */
+const COMPARED = 100;
+/** Guesses that are ranked. */
+const GUESSES = 60;
+/** The newest documents that are looked through for guesses; in a larger store, those with words of like meaning too. */
+const LOOKED_THROUGH = 1000;
+/** Words of like meaning per term, and in all. */
+const WORDS_PER_TERM = 3;
+const MAX_WORDS = 12;
+/** The newest documents with each such word. */
+const DOCS_PER_WORD = 100;
+const MAX_BY_WORDS = 300;
+
+interface LikenessSearch {
+  readonly query: Query;
+  readonly request: DocQuery & { readonly index_key: string };
+  readonly question: Question;
+  readonly index: SearchedIndex;
+  readonly mark: StoreMark;
+  /** The number of documents of the tenant. */
+  readonly docs: number;
+}
+
+export class LikenessRanking {
+  readonly #search: LikenessSearch;
+  readonly #question: QuestionMeaning;
+  #center: Meaning | undefined;
+
+  constructor(search: LikenessSearch) {
+    this.#search = search;
+    this.#question = new QuestionMeaning(search.question);
+  }
+
+  /** Documents that may answer though they lack the terms, nearest first; the newest if the question has no known word. */
+  async guesses(range: Range): Promise<number[]> {
+    const { query, request, docs } = this.#search;
+    const recent = await newest(query, request, range.to, LOOKED_THROUGH);
+    if (this.#question.isEmpty) return recent.slice(0, GUESSES);
+    const others = docs > LOOKED_THROUGH ? await this.#withLikeWords(range) : [];
+    const meanings = await this.#meanings([...new Set([...recent, ...others])]);
+    this.#center = centerOf([...meanings.values()]);
+    const near = [...meanings].map(([doc_no, text]) => ({ doc_no, near: this.#question.whole(text, this.#center) }));
+    near.sort((a, b) => b.near - a.near || b.doc_no - a.doc_no);
+    const nearest = near.slice(0, GUESSES).map(({ doc_no }) => doc_no);
+    return nearest.length > 0 ? nearest : recent.slice(0, GUESSES);
+  }
+
+  /** Documents with words whose meaning is like that of a term. */
+  async #withLikeWords(range: Range): Promise<number[]> {
+    const { request, question, index } = this.#search;
+    const known = new Set(question.terms);
+    const codes = new Set<number>();
+    for (const word of question.asked) {
+      const like = nearestWords(word).map(stem);
+      for (const term of like.filter((one) => !known.has(one)).slice(0, WORDS_PER_TERM))
+        if (codes.size < MAX_WORDS) codes.add(termCode(request.index_key, term));
+    }
+    const counts = new Map<number, number>();
+    for (const code of codes)
+      for (const doc_no of await index.terms.postings(code, range, DOCS_PER_WORD))
+        counts.set(doc_no, (counts.get(doc_no) ?? 0) + 1);
+    const best = [...counts].sort(([a, x], [b, y]) => y - x || b - a).slice(0, MAX_BY_WORDS);
+    return index.matchingAmong(best.map(([doc_no]) => doc_no));
+  }
+
+  /** Ranks the best results by terms and all guesses anew. */
+  async rerank(ranked: readonly Ranked[]): Promise<Ranked[]> {
+    const isCompared = ({ candidate }: Ranked, at: number) => at < COMPARED || candidate.is_guess === true;
+    const meanings = await this.#meanings(ranked.filter(isCompared).map(({ doc_no }) => doc_no));
+    return ranked
+      .map((one) => {
+        const text = meanings.get(one.doc_no);
+        return text ? one.withLikeness(this.#question.likeness(text, this.#center)) : one;
+      })
+      .sort(byScore);
+  }
+
+  #meanings(doc_nos: readonly number[]): Promise<Map<number, Meaning>> {
+    const { query, mark, index } = this.#search;
+    return meaningsOf(query, mark, index.terms, doc_nos);
+  }
+}

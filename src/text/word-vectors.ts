@@ -1,0 +1,163 @@
+/** Vectors of English words, by which words of like meaning are near each other. `scripts/word-vectors.mjs` writes the file. */
+import { readFileSync } from 'node:fs';
+import { endianness } from 'node:os';
+
+/** The build puts it here: one level up from this module, and from the bundle. */
+const FILE = new URL('../word-vectors.bin', import.meta.url);
+
+/**
+ * The file: the header, a hash table of ids (plus one) by word, the end of each word, the words, the ids of nearest words,
+ * and the vectors as int8. Ids are ranks by frequency.
+ */
+const HEADER = 4;
+const SLOTS = 2 ** 17;
+const LARGEST = 127;
+/** Pads the list of nearest words. */
+const NONE = 0xffff;
+
+function hashOf(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}
+
+interface Vectors {
+  /** By frequency; lower-case letters a to z. */
+  readonly words: readonly string[];
+  readonly rows: readonly Float64Array[];
+  /** The ids of the nearest words of the first words. */
+  readonly nearest: readonly (readonly number[])[];
+  readonly per_word: number;
+}
+
+/** The content of the file. */
+export function wordVectorsFile({ words, rows, nearest, per_word }: Vectors): Uint8Array {
+  const dimensions = rows[0]!.length;
+  const numbers = new Uint32Array(HEADER + SLOTS + words.length);
+  numbers.set([words.length, dimensions, nearest.length, per_word]);
+  let end = 0;
+  for (const [id, word] of words.entries()) {
+    let slot = hashOf(word) & (SLOTS - 1);
+    while (numbers[HEADER + slot] !== 0) slot = (slot + 1) & (SLOTS - 1);
+    numbers[HEADER + slot] = id + 1;
+    numbers[HEADER + SLOTS + id] = end += word.length;
+  }
+  // An even length keeps what follows aligned.
+  const letters = Buffer.alloc(end + (end % 2), words.join(''), 'latin1');
+  const near = new Uint16Array(nearest.length * per_word).fill(NONE);
+  for (const [id, list] of nearest.entries()) near.set(list.slice(0, per_word), id * per_word);
+  const vectors = new Int8Array(words.length * dimensions);
+  for (const [id, row] of rows.entries()) {
+    const scale = LARGEST / Math.max(...row.map(Math.abs));
+    vectors.set(
+      row.map((one) => Math.round(one * scale)),
+      id * dimensions,
+    );
+  }
+  return Buffer.concat([
+    littleEndian(Buffer.from(numbers.buffer), 4),
+    letters,
+    littleEndian(Buffer.from(near.buffer), 2),
+    Buffer.from(vectors.buffer),
+  ]);
+}
+
+/** Decoded vectors: those of recent questions and texts. */
+const MAX_DECODED = 8192;
+
+export class WordVectors {
+  readonly dimensions: number;
+  readonly #words: number;
+  readonly #slots: Uint32Array;
+  readonly #ends: Uint32Array;
+  readonly #letters: Buffer;
+  readonly #listed: number;
+  readonly #per_word: number;
+  readonly #nearest: Uint16Array;
+  readonly #vectors: Int8Array;
+  readonly #decoded = new Map<number, Float32Array>();
+
+  constructor(file: Buffer) {
+    const at = (start: number, bytes: number) => file.subarray(start, start + bytes);
+    const numbers = (start: number, count: number) => {
+      const bytes = littleEndian(Buffer.from(at(start, 4 * count)), 4);
+      return new Uint32Array(bytes.buffer, bytes.byteOffset, count);
+    };
+    const [words, dimensions, listed, per_word] = numbers(0, HEADER) as unknown as [number, number, number, number];
+    this.#words = words;
+    this.dimensions = dimensions;
+    this.#listed = listed;
+    this.#per_word = per_word;
+    this.#slots = numbers(4 * HEADER, SLOTS);
+    this.#ends = numbers(4 * (HEADER + SLOTS), words);
+    let start = 4 * (HEADER + SLOTS + words);
+    const letters = this.#ends[words - 1]!;
+    this.#letters = at(start, letters);
+    start += letters + (letters % 2);
+    const near = littleEndian(Buffer.from(at(start, 2 * listed * per_word)), 2);
+    this.#nearest = new Uint16Array(near.buffer, near.byteOffset, listed * per_word);
+    start += 2 * listed * per_word;
+    this.#vectors = new Int8Array(file.buffer, file.byteOffset + start, words * dimensions);
+  }
+
+  /** The rank of a lower-case word by frequency; undefined if it has no vector. */
+  idOf(word: string): number | undefined {
+    for (let slot = hashOf(word) & (SLOTS - 1); ; slot = (slot + 1) & (SLOTS - 1)) {
+      const id = this.#slots[slot]! - 1;
+      if (id < 0) return undefined;
+      if (this.#is(id, word)) return id;
+    }
+  }
+
+  #is(id: number, word: string): boolean {
+    const start = id === 0 ? 0 : this.#ends[id - 1]!;
+    if (this.#ends[id]! - start !== word.length) return false;
+    for (let i = 0; i < word.length; i++) if (this.#letters[start + i] !== word.charCodeAt(i)) return false;
+    return true;
+  }
+
+  wordOf(id: number): string {
+    return this.#letters.toString('latin1', id === 0 ? 0 : this.#ends[id - 1]!, this.#ends[id]!);
+  }
+
+  /** A unit vector. */
+  vectorOf(id: number): Float32Array {
+    const known = this.#decoded.get(id);
+    if (known) return known;
+    const { dimensions } = this;
+    const vector = Float32Array.from(this.#vectors.subarray(id * dimensions, (id + 1) * dimensions));
+    normalize(vector);
+    if (this.#decoded.size >= MAX_DECODED) this.#decoded.clear();
+    this.#decoded.set(id, vector);
+    return vector;
+  }
+
+  /** Words of like meaning, nearest first; none for a rare word. */
+  nearestWords(id: number): string[] {
+    if (id >= this.#listed) return [];
+    const ids = this.#nearest.subarray(id * this.#per_word, (id + 1) * this.#per_word);
+    return [...ids].filter((other) => other < this.#words && other !== NONE).map((other) => this.wordOf(other));
+  }
+}
+
+let loaded: WordVectors | undefined;
+
+/** Read at first use, in a few milliseconds. */
+export const wordVectors = (): WordVectors => (loaded ??= new WordVectors(readFileSync(FILE)));
+
+export function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let k = 0; k < a.length; k++) sum += a[k]! * b[k]!;
+  return sum;
+}
+
+export function normalize(vector: Float32Array): void {
+  const norm = Math.sqrt(dot(vector, vector));
+  if (norm > 0) for (let k = 0; k < vector.length; k++) vector[k]! /= norm;
+}
+
+function littleEndian(bytes: Buffer, size: 2 | 4): Buffer {
+  if (endianness() === 'LE') return bytes;
+  return size === 4 ? bytes.swap32() : bytes.swap16();
+}
