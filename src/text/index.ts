@@ -22,3 +22,4 @@ export { stopWords } from './stop-words.js';
 export { analyse, contentWords, fold, scriptRuns, WORD, wordsOf } from './text-analysis.js';
 export { type Block, blocksOf, FENCE } from './text-blocks.js';
 export { charactersWithin, countTokens, LONGEST_TOKEN, rankOf } from './tokenizer.js';
+export { dot } from './word-vectors.js';

@@ -1,12 +1,5 @@
 /** Compares texts with a question by the vectors of their words: terms that a text lacks, and the texts as wholes. */
-import {
-  type Meaning,
-  meaningOfWords,
-  salienceOf,
-  similarityOf,
-  vectorIdOf,
-  WordSimilarities,
-} from '../../text/index.js';
+import { dot, type Meaning, meaningOfWords, salienceOf, vectorIdOf, WordSimilarities } from '../../text/index.js';
 import type { Question } from './question.js';
 
 /** Similarity of two words below which they have nothing in common. */
@@ -28,10 +21,12 @@ const above = (similarity: number): number => Math.max(0, similarity - UNRELATED
 /** Reads the meaning of one question. */
 export class QuestionMeaning {
   readonly #meaning: Meaning;
+  readonly #direction: Float32Array;
   readonly #terms: readonly (WordSimilarities | undefined)[];
 
   constructor({ asked }: Question) {
     this.#meaning = meaningOfWords(asked);
+    this.#direction = this.#meaning.mean.slice();
     this.#terms = asked.map((word) => {
       const id = vectorIdOf(word);
       return id === undefined ? undefined : new WordSimilarities(id);
@@ -43,15 +38,19 @@ export class QuestionMeaning {
     return this.#meaning.words.length === 0;
   }
 
-  /** Similarity of the text as a whole, less that to the center of all texts. */
-  whole(text: Meaning, center: Meaning | undefined): number {
-    const common = center ? HUB_SHARE * similarityOf(center, text) : 0;
-    return similarityOf(this.#meaning, text) - common;
+  /** What texts have in common says nothing of one of them. */
+  set center(center: Meaning) {
+    for (let k = 0; k < center.mean.length; k++)
+      this.#direction[k] = this.#meaning.mean[k]! - HUB_SHARE * center.mean[k]!;
   }
 
-  likeness(text: Meaning, center: Meaning | undefined): Likeness {
-    const terms = this.#terms.map((term) => (term ? nearness(term, text) : 0));
-    return { terms, whole: this.whole(text, center) };
+  /** Similarity of the text as a whole, less that to the center. */
+  whole(text: Meaning): number {
+    return dot(this.#direction, text.mean);
+  }
+
+  likeness(text: Meaning): Likeness {
+    return { terms: this.#terms.map((term) => (term ? nearness(term, text) : 0)), whole: this.whole(text) };
   }
 }
 

@@ -13,7 +13,7 @@ import type { SearchedIndex } from './searched-index.js';
 /** The best results by terms that are compared by meaning as well. */
 const COMPARED = 100;
 /** Guesses that are ranked. */
-const GUESSES = 60;
+const GUESSES = 40;
 /** The newest documents that are looked through for guesses; in a larger store, those with words of like meaning too. */
 const LOOKED_THROUGH = 1000;
 /** Words of like meaning per term, and in all. */
@@ -36,7 +36,6 @@ interface LikenessSearch {
 export class LikenessRanking {
   readonly #search: LikenessSearch;
   readonly #question: QuestionMeaning;
-  #center: Meaning | undefined;
 
   constructor(search: LikenessSearch) {
     this.#search = search;
@@ -50,8 +49,8 @@ export class LikenessRanking {
     if (this.#question.isEmpty) return recent.slice(0, GUESSES);
     const others = docs > LOOKED_THROUGH ? await this.#withLikeWords(range) : [];
     const meanings = await this.#meanings([...new Set([...recent, ...others])]);
-    this.#center = centerOf([...meanings.values()]);
-    const near = [...meanings].map(([doc_no, text]) => ({ doc_no, near: this.#question.whole(text, this.#center) }));
+    this.#question.center = centerOf([...meanings.values()]);
+    const near = [...meanings].map(([doc_no, text]) => ({ doc_no, near: this.#question.whole(text) }));
     near.sort((a, b) => b.near - a.near || b.doc_no - a.doc_no);
     const nearest = near.slice(0, GUESSES).map(({ doc_no }) => doc_no);
     return nearest.length > 0 ? nearest : recent.slice(0, GUESSES);
@@ -82,7 +81,7 @@ export class LikenessRanking {
     return ranked
       .map((one) => {
         const text = meanings.get(one.doc_no);
-        return text ? one.withLikeness(this.#question.likeness(text, this.#center)) : one;
+        return text ? one.withLikeness(this.#question.likeness(text)) : one;
       })
       .sort(byScore);
   }

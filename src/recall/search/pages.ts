@@ -101,9 +101,11 @@ export async function pageOf(query: Query, request: PageRequest, ranking: AsyncI
     const { number, results, confidenceOf, ceiling, df, read, measures, ends } = batch;
     state = { df, read, measures, ends: ends.slice(0, MAX_ENDS) };
     rest = batch.rest;
-    // The total is only known after checking all results.
+    // The total is only known after checking all results; with repetitions merged, nobody asks for it.
     const size =
-      !after && rest === 'none' ? Math.max(1, results.length) : Math.max(limit + 5, MIN_CHECKED, after?.shown ?? 0);
+      !after && rest === 'none' && !merge_repeats
+        ? Math.max(1, results.length)
+        : Math.max(limit + 5, MIN_CHECKED, after?.shown ?? 0);
     for (let at = 0; at < results.length && visible.length <= start + limit; at += size) {
       const some = results.slice(at, at + size);
       const doc_nos = some.map(({ doc_no }) => doc_no);
@@ -137,7 +139,7 @@ export async function pageOf(query: Query, request: PageRequest, ranking: AsyncI
       return { doc_no, score: Math.min(score, ceiling), confidence, matched, nearby, boosts, repeats };
     }),
     next: hasMore ? { shown, batch: last.number, score: last.result.score, last: last.result.doc_no, ...state } : null,
-    total: rest === 'none' ? visible.length : null,
+    total: rest === 'none' && !merge_repeats ? visible.length : null,
   };
 }
 

@@ -40,17 +40,17 @@ describe('remember and recall', () => {
       const [whole, shown, none] = await Promise.all([
         cairn(['recall', 'what', 'about', 'tea', '--json'], { cwd }),
         cairn(['recall', 'which tables or files'], { cwd }),
-        cairn(['recall', 'zebra'], { cwd }),
+        cairn(['recall', 'zebra', '--min-confidence', '0.9'], { cwd }),
       ]);
-      expect(JSON.parse(ok(whole))).toMatchObject({ passages: [{ id, tags: ['a', 'b'] }] });
+      expect(JSON.parse(ok(whole)).passages[0]).toMatchObject({ id, tags: ['a', 'b'] });
       // What others wrote stays on its line.
       const lines = ok(shown).split('\n');
       expect(lines[0]).toBe('1. We chose tables over files.');
       expect(lines[1]).toMatch(/^ {3}note "We chose tables", \d{4}-\d\d-\d\d, \S+$/);
-      expect(lines[2]).toMatch(/^ {3}score [\d.]+: has (tabl|file)/);
+      expect(lines[2]).toMatch(/^ {3}confidence 0\.\d\d, score [\d.]+: has (tabl|file)/);
       expect(ok(none)).toBe('Nothing was found.\n');
       const short = await cairn(['recall', 'tea', '--max-tokens', '1'], { cwd });
-      expect(ok(short)).toBe('1 passage did not fit into max_tokens.\n');
+      expect(ok(short)).toBe('2 passages did not fit into max_tokens.\n');
       ok(await cairn(['cards', 'add', '--content', '[INFO] the tea is ready'], { cwd }));
       const log = await cairn(['recall', 'is it ready'], { cwd });
       expect(ok(log)).toContain('1. [INFO] the tea is ready');
