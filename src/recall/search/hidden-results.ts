@@ -1,7 +1,7 @@
 /** Results that are not shown: superseded entities, by the same rule as in lists, and repetitions. */
 import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
 import { cardNotSuperseded, packetNotSuperseded, versionNotSuperseded } from '../../memory/sql.js';
-import { IS_RARE } from './narrow-search.js';
+import { DOCS_BY_TYPE, IS_RARE } from './narrow-search.js';
 import type { DocRow } from './rows.js';
 
 type Entity = Pick<DocRow, 'doc_no' | 'entity_type' | 'entity_id'>;
@@ -48,12 +48,18 @@ export async function hiddenAmong(
   return hidden;
 }
 
+/** Without statistics SQLite scans all edges of the tenant by their primary key. */
+const supersededEnds: Sql = byDialect({
+  sqlite: sql`edge_participants INDEXED BY edge_participants_superseded`,
+  postgres: sql`edge_participants`,
+});
+
 /** Whether a tenant has any superseded entity or thought: few have, and this lookup is cheap. */
 export async function mayHide(query: Query): Promise<boolean> {
   const row = await query.get<{ hides: number }>(
-    sql`SELECT 1 AS hides WHERE EXISTS (SELECT 1 FROM edge_participants
+    sql`SELECT 1 AS hides WHERE EXISTS (SELECT 1 FROM ${supersededEnds}
           WHERE tenant_id = ${TENANT} AND edge_type = 'Supersedes' AND position > 1 AND deleted_at IS NULL)
-        OR EXISTS (SELECT 1 FROM search_docs d
+        OR EXISTS (SELECT 1 FROM ${DOCS_BY_TYPE}
           WHERE d.tenant_id = ${TENANT} AND d.entity_type = 'thought' AND ${IS_RARE})`,
   );
   return row !== undefined;

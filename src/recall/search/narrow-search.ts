@@ -2,8 +2,8 @@
  * Narrow searches: of one scope or trajectory, or of rare entity types. If these have fewer documents than the terms
  * have postings, the documents are scanned instead of the posting lists.
  */
-import { type Query, type Sql, sql, TENANT } from '../../driver/index.js';
-import type { Range } from '../../index/sql.js';
+import { byDialect, type Query, type Sql, sql, TENANT } from '../../driver/index.js';
+import { DOCS_BY_CONTENT, type Range } from '../../index/sql.js';
 import type { DocFilter } from './conditions.js';
 import type { Comparison, Filter } from './model.js';
 
@@ -19,14 +19,27 @@ function requiredValue(filters: readonly Filter[], field: 'scope_id' | 'trajecto
   return (filters.find(isRequired) as Comparison | undefined)?.value as string | undefined;
 }
 
+/** The documents d by one of their indexes: without statistics SQLite would rather scan a range of all of them. */
+const docsBy = (index: Sql): Sql =>
+  byDialect({ sqlite: sql`search_docs d INDEXED BY ${index}`, postgres: sql`search_docs d` });
+export const DOCS_BY_TYPE: Sql = docsBy(sql`search_docs_by_type`);
+const DOCS_BY_SCOPE: Sql = docsBy(sql`search_docs_by_scope`);
+const DOCS_BY_TRAJECTORY: Sql = docsBy(sql`search_docs_by_trajectory`);
+
+/** Documents, and the condition for which their index exists. */
+interface Narrowed {
+  readonly docs: Sql;
+  readonly condition: Sql;
+}
+
 /** Rare types have a partial index, which is used if the statement repeats its condition. */
 const RARE_TYPES: readonly string[] = ['artifact', 'note', 'thought'];
 export const IS_RARE = sql`d.entity_type IN ('artifact', 'note', 'thought') AND d.gone IS NULL`;
 
 /** Undefined if other types are searched as well. */
-const rareTypes = (entity_types: DocFilter['entity_types']): Sql | undefined =>
+const rareTypes = (entity_types: DocFilter['entity_types']): Narrowed | undefined =>
   entity_types?.every((type) => RARE_TYPES.includes(type))
-    ? sql`d.entity_type = ANY(${entity_types}) AND ${IS_RARE}`
+    ? { docs: DOCS_BY_TYPE, condition: sql`d.entity_type = ANY(${entity_types}) AND ${IS_RARE}` }
     : undefined;
 
 /** False if the search is for rare types and there is none. */
@@ -56,24 +69,32 @@ async function docsWithin(
 ): Promise<readonly number[] | undefined> {
   const scope = requiredValue(filters, 'scope_id');
   const scope_ids = scopes ? scopes.map(({ scope_id }) => scope_id) : scope === undefined ? [] : [scope];
-  if (scope_ids.length > 0) return docsAt(query, sql`d.scope_id = ANY(${scope_ids})`, range, limit);
+  if (scope_ids.length > 0) {
+    const condition = sql`d.scope_id = ANY(${scope_ids}) AND d.scope_id IS NOT NULL`;
+    return docsAt(query, { docs: DOCS_BY_SCOPE, condition }, range, limit);
+  }
   const trajectory = trajectory_id ?? requiredValue(filters, 'trajectory_id');
   if (trajectory === undefined) return undefined;
-  const inTrajectory = sql`d.trajectory_id = ${trajectory} AND d.trajectory_id IS NOT NULL`;
-  const own = await docsAt(query, inTrajectory, range, limit);
+  const condition = sql`d.trajectory_id = ${trajectory} AND d.trajectory_id IS NOT NULL`;
+  const own = await docsAt(query, { docs: DOCS_BY_TRAJECTORY, condition }, range, limit);
   if (!own) return undefined;
   const learned = await notesLearnedIn(query, trajectory);
   return [...new Set([...own, ...learned.filter((doc_no) => doc_no >= range.from && doc_no <= range.to)])];
 }
 
 /** Undefined if there are as many as the limit: counting comes first, since reading takes ten times as long. */
-async function docsAt(query: Query, condition: Sql, { from, to }: Range, limit: number): Promise<number[] | undefined> {
-  const docs = sql`FROM search_docs d
+async function docsAt(
+  query: Query,
+  { docs, condition }: Narrowed,
+  { from, to }: Range,
+  limit: number,
+): Promise<number[] | undefined> {
+  const found = sql`FROM ${docs}
     WHERE d.tenant_id = ${TENANT} AND ${condition} AND d.doc_no BETWEEN ${from} AND ${to}`;
-  const some = sql`(SELECT 1 ${docs} LIMIT ${limit}) AS found_some`;
+  const some = sql`(SELECT 1 ${found} LIMIT ${limit}) AS found_some`;
   const counted = await query.get<{ found: number }>(sql`SELECT COUNT(*) AS found FROM ${some}`);
   if (Number(counted!.found) >= limit) return undefined;
-  const rows = await query.all<{ doc_no: number }>(sql`SELECT d.doc_no ${docs}`);
+  const rows = await query.all<{ doc_no: number }>(sql`SELECT d.doc_no ${found}`);
   return rows.map(({ doc_no }) => Number(doc_no));
 }
 
@@ -81,9 +102,10 @@ async function docsAt(query: Query, condition: Sql, { from, to }: Range, limit: 
 export async function rangeOf(query: Query, trajectory_id: string, to: number): Promise<Range | undefined> {
   const end = (order: Sql) =>
     query.get<{ doc_no: number }>(
-      sql`SELECT doc_no FROM search_docs
-          WHERE tenant_id = ${TENANT} AND trajectory_id = ${trajectory_id} AND doc_no <= ${to}
-          ORDER BY doc_no ${order} LIMIT 1`,
+      sql`SELECT d.doc_no FROM ${DOCS_BY_TRAJECTORY}
+          WHERE d.tenant_id = ${TENANT} AND d.trajectory_id = ${trajectory_id} AND d.trajectory_id IS NOT NULL
+            AND d.doc_no <= ${to}
+          ORDER BY d.doc_no ${order} LIMIT 1`,
     );
   const first = await end(sql`ASC`);
   const last = first && (await end(sql`DESC`));
@@ -99,7 +121,7 @@ const MAX_LEARNED = 2000;
 async function notesLearnedIn(query: Query, trajectory_id: string): Promise<number[]> {
   const rows = await query.all<{ doc_no: number }>(
     sql`SELECT d.doc_no FROM edge_participants source CROSS JOIN edge_participants learned
-          CROSS JOIN memory_versions v CROSS JOIN search_docs d
+          CROSS JOIN memory_versions v CROSS JOIN ${DOCS_BY_CONTENT}
         WHERE source.tenant_id = ${TENANT} AND source.entity_id = ${trajectory_id} AND source.edge_type = 'DerivedFrom'
           AND source.position > 1 AND source.deleted_at IS NULL
           AND learned.tenant_id = ${TENANT} AND learned.edge_id = source.edge_id AND learned.position = 1
