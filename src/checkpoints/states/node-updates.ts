@@ -184,7 +184,9 @@ export function* updateList(
   sent: readonly unknown[],
   same: Same = isSame,
 ): Steps<ListNode> {
-  const hunks = diffSequences(node.value.length, sent.length, (i, j) => same(node.value[i]!, sent[j]));
+  const { value: before } = node;
+  // Most elements are the same object: told without a call for each.
+  const hunks = diffSequences(before.length, sent.length, (i, j) => before[i] === sent[j] || same(before[i]!, sent[j]));
   if (hunks.length === 0) return node;
   const rollBack = edit.savepoint();
   const patches = patchesOf(node, hunks, sent);
