@@ -62,6 +62,22 @@ export interface WriteOptions {
   readonly entity?: string | undefined;
   /** Approximate memory of the write while it waits. */
   readonly bytes?: number | undefined;
+  readonly joint?: Joint | undefined;
+}
+
+/**
+ * Lets concurrent writes with the same key run as one, so that a commit reads and writes the rows that they share once. A
+ * write that is alone, or that has to be undone alone, runs by itself.
+ */
+export interface Joint {
+  readonly key: string;
+  /** What this write is about. */
+  readonly item: unknown;
+  /**
+   * Runs the writes of all items, in order, with the effects and outcomes of one after another. Undefined, before it has
+   * changed anything: they run one by one. If an item is refused after a change, it throws, and they run one by one.
+   */
+  readonly work: (tx: Tx, items: readonly unknown[]) => Promise<readonly PromiseSettledResult<unknown>[] | undefined>;
 }
 
 /** The vectors of one tenant and embedding model. */

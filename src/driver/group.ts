@@ -6,7 +6,7 @@
  */
 import { CairnError, type ErrorCode } from '../kernel/index.js';
 import type { Channel } from './channel.js';
-import { DriverError, type Journal, type Tx } from './driver.js';
+import { DriverError, type Joint, type Journal, type Tx } from './driver.js';
 import { type Ending, newEnding, OpenTx } from './open-tx.js';
 import { collectKeys, type Keys } from './wakes.js';
 
@@ -18,12 +18,16 @@ export interface Write {
   readonly work: (tx: Tx) => Promise<unknown>;
   /** The entity that it changes, if it may overlap with writes to other entities. */
   readonly entity: string | undefined;
+  readonly joint?: Joint | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** Thrown when a write must be undone and has no savepoint. */
 class NeedsSavepoints extends Error {}
+
+/** Writes that run as one, or a single write. */
+type Unit = readonly Write[];
 
 /** Collected from the writes of a group, for its end, by tenant. */
 interface Gathered {
@@ -98,15 +102,14 @@ async function runOnce(host: GroupHost, group: readonly Write[], savepoints: boo
   const channel = await host.begin(group[0]!.tenant);
   const gathered: Gathered = { endings: new Map(), keys: new Map() };
   const { keys } = gathered;
-  const outcomes: Outcome[] = [];
+  let outcomes: Outcome[];
   try {
     const alone = group.length === 1;
     if (!alone) channel.sharing();
     const undo = alone ? 'transaction' : savepoints ? 'savepoint' : 'none';
-    for (const run of runsOf(group, undo === 'none' && channel.locksRows)) {
-      if (run.length > 1) outcomes.push(...(await overlap(channel, run, gathered)));
-      else outcomes.push(await runWrite(channel, run[0]!, gathered, undo));
-    }
+    outcomes = alone
+      ? [await runWork(channel, group[0]!, gathered, undo)]
+      : await runAll(channel, group, gathered, undo);
     if (alone && 'error' in outcomes[0]!) {
       await channel.rollback();
       return outcomes;
@@ -142,48 +145,92 @@ async function runOnce(host: GroupHost, group: readonly Write[], savepoints: boo
   return outcomes;
 }
 
-/** Splits a group into single writes and runs of writes that may overlap. */
-function runsOf(group: readonly Write[], mayOverlap: boolean): Write[][] {
-  const runs: Write[][] = [];
-  let open: Write[] | undefined;
+/** The outcomes of the writes of a group, in its order. */
+async function runAll(channel: Channel, group: readonly Write[], gathered: Gathered, undo: Undo): Promise<Outcome[]> {
+  const settled = new Map<Write, Outcome>();
+  for (const run of runsOf(group, undo === 'none', channel.locksRows)) {
+    const outcomes =
+      run.length > 1 ? await overlap(channel, run, gathered) : [await runUnit(channel, run[0]!, gathered, undo)];
+    for (const [i, unit] of run.entries())
+      for (const [j, write] of unit.entries()) settled.set(write, outcomes[i]![j]!);
+  }
+  return group.map((write) => settled.get(write)!);
+}
+
+/**
+ * Splits a group into runs of units that may overlap. Writes join an earlier one of their key unless a write between them
+ * is not joint: that one may be about the same rows.
+ */
+function runsOf(group: readonly Write[], mayJoin: boolean, locksRows: boolean): Unit[][] {
+  const runs: Write[][][] = [];
+  const joint = new Map<string, Write[]>();
+  let open: Write[][] | undefined;
   for (const write of group) {
-    if (open && write.entity !== undefined) open.push(write);
+    const key = mayJoin && write.joint ? `${write.tenant} ${write.joint.key}` : undefined;
+    const known = key === undefined ? undefined : joint.get(key);
+    if (known) {
+      known.push(write);
+      continue;
+    }
+    const unit = [write];
+    if (key === undefined) joint.clear();
+    else joint.set(key, unit);
+    if (open && write.entity !== undefined) open.push(unit);
     else {
-      runs.push([write]);
-      open = mayOverlap && write.entity !== undefined ? runs.at(-1) : undefined;
+      const run = [unit];
+      runs.push(run);
+      open = mayJoin && locksRows && write.entity !== undefined ? run : undefined;
     }
   }
   return runs;
 }
 
-/** Runs writes pipelined, those of one entity in order; returns when none uses the connection any more. */
-async function overlap(channel: Channel, writes: readonly Write[], gathered: Gathered): Promise<Outcome[]> {
-  const last = new Map<string, Promise<Outcome>>();
-  const started = writes.map((write) => {
-    const run = () => runWrite(channel, write, gathered, 'none');
-    const before = last.get(write.entity!);
-    const outcome = before ? before.then(run) : run();
-    last.set(write.entity!, outcome);
-    return outcome;
+/** Runs units pipelined, those of one entity in order; returns when none uses the connection any more. */
+async function overlap(channel: Channel, units: readonly Unit[], gathered: Gathered): Promise<Outcome[][]> {
+  const last = new Map<string, Promise<Outcome[]>>();
+  const started = units.map((unit) => {
+    const run = () => runUnit(channel, unit, gathered, 'none');
+    const { entity } = unit[0]!;
+    const before = last.get(entity!);
+    const outcomes = before ? before.then(run) : run();
+    last.set(entity!, outcomes);
+    return outcomes;
   });
   await Promise.allSettled(started);
   return Promise.all(started);
 }
 
-/** `undo` is the means by which a failing write is undone. */
-async function runWrite(
+async function runUnit(channel: Channel, unit: Unit, gathered: Gathered, undo: Undo): Promise<Outcome[]> {
+  if (unit.length > 1) {
+    const { tenant, joint } = unit[0]!;
+    const items = unit.map((write) => write.joint!.item);
+    const together = { tenant, work: (tx: Tx) => joint!.work(tx, items) };
+    const outcome = await runWork(channel, together, gathered, undo);
+    const each =
+      'value' in outcome ? (outcome.value as readonly PromiseSettledResult<unknown>[] | undefined) : undefined;
+    if (each) return each.map((one) => (one.status === 'fulfilled' ? one : { error: one.reason as unknown }));
+  }
+  const outcomes: Outcome[] = [];
+  for (const write of unit) outcomes.push(await runWork(channel, write, gathered, undo));
+  return outcomes;
+}
+
+/** The means by which a failing write is undone. */
+type Undo = 'transaction' | 'savepoint' | 'none';
+
+async function runWork(
   channel: Channel,
-  write: Write,
+  { tenant, work }: Pick<Write, 'tenant' | 'work'>,
   { endings, keys }: Gathered,
-  undo: 'transaction' | 'savepoint' | 'none',
+  undo: Undo,
 ): Promise<Outcome> {
-  let ending = endings.get(write.tenant);
-  if (!ending) endings.set(write.tenant, (ending = newEnding()));
-  const tx = new OpenTx(write.tenant, channel, ending, undo === 'savepoint');
+  let ending = endings.get(tenant);
+  if (!ending) endings.set(tenant, (ending = newEnding()));
+  const tx = new OpenTx(tenant, channel, ending, undo === 'savepoint');
   try {
-    const value = await write.work(tx);
+    const value = await work(tx);
     if (tx.inSavepoint) await channel.release();
-    collectKeys(keys, write.tenant, tx.keys);
+    collectKeys(keys, tenant, tx.keys);
     return { value };
   } catch (error) {
     tx.withdraw();

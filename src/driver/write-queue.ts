@@ -29,14 +29,14 @@ export class WaitingWrites {
   take<T>(
     tenant: string,
     work: (tx: Tx) => Promise<T>,
-    { entity, bytes = 0 }: WriteOptions,
+    { entity, bytes = 0, joint }: WriteOptions,
     put: (write: Write) => void,
   ): Promise<T> {
     const refusal = this.#refusal(bytes);
     if (refusal) return Promise.reject(refusal);
     this.#count++;
     this.#bytes += bytes;
-    const written = new Promise<unknown>((resolve, reject) => put({ tenant, work, entity, resolve, reject }));
+    const written = new Promise<unknown>((resolve, reject) => put({ tenant, work, entity, joint, resolve, reject }));
     return written.finally(() => {
       this.#count--;
       this.#bytes -= bytes;

@@ -1,5 +1,13 @@
 /** Rows and SQL conditions of facts, also for the reading thread: no schemas. */
-export { entriesAfter, insertEntries, readAppendState, type Segment, segmentsOf, tailOf } from './boxes/entries.js';
+export {
+  entriesAfter,
+  insertAppends,
+  insertEntries,
+  readAppendState,
+  type Segment,
+  segmentsOf,
+  tailOf,
+} from './boxes/entries.js';
 export { addReader, type BoxRow, findBox, growBox, lockBox, visibleBox } from './boxes/store.js';
 export {
   countCardLifetimes,

@@ -273,6 +273,38 @@ onEveryTarget('boxes', (test) => {
     for (const refusal of ahead) expect(refusal).toMatchObject({ code: 'INVALID_INPUT', status: 400 });
   });
 
+  it('BOX-4 appends at once have the effects and answers of appends one after another', async () => {
+    const append = async (atOnce: boolean, isFork: boolean) => {
+      const cairn = await test().freshTenant();
+      await addCards(cairn, 'base', 'a', 'b', 'c', 'd');
+      await cairn.boxes.create({ box_id: 'x', card_ids: ['base'] });
+      if (isFork) await cairn.boxes.fork({ box_id: 'x', new_box_id: 'y' });
+      const box_id = isFork ? 'y' : 'x';
+      const sent = [['a'], ['b', 'a', 'c'], ['none'], ['base', 'c'], ['a', 'gone', 'd'], ['d']].map(
+        (card_ids) => () => cairn.boxes.append({ box_id, card_ids }),
+      );
+      const answers: PromiseSettledResult<unknown>[] = [];
+      if (atOnce) answers.push(...(await Promise.allSettled(sent.map((one) => one()))));
+      else for (const one of sent) answers.push(...(await Promise.allSettled([one()])));
+      const { card_ids, revision } = await cairn.boxes.load({ box_id });
+      const revisions = [];
+      for (let at = 1; at <= revision!; at++)
+        revisions.push((await cairn.boxes.load({ box_id, revision: at })).card_ids);
+      const { packets } = await cairn.packets.list({ packet_type: 'cairn.box.appended', order: 'asc' });
+      return {
+        answers: answers.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.details)),
+        card_ids,
+        revisions,
+        events: packets.map(({ payload }) => payload?.card_ids),
+      };
+    };
+    for (const isFork of [false, true]) {
+      const alone = await append(false, isFork);
+      expect(alone.card_ids).toEqual(['base', 'a', 'b', 'c', 'd']);
+      expect(await append(true, isFork)).toEqual(alone);
+    }
+  });
+
   it('BOX-14 one card is in many boxes, and stays itself', async () => {
     const cairn = await test().freshTenant();
     await addCards(cairn, 'profile', 'a', 'b');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Api } from '#cairn/client/index.js';
-import { uuid } from '#cairn/kernel/contract.js';
+import { type JsonObject, uuid } from '#cairn/kernel/contract.js';
 import { tenantOf } from '../support/nouns/hierarchy.js';
 import { contentsOf, eventsOf, say, someScope, wordsLeft } from '../support/nouns/scopes.js';
 import { latestToken } from '../support/nouns/stream.js';
@@ -217,6 +217,45 @@ onEveryTarget('turns', (test) => {
       tokens_used: 17,
       over_budget: true,
     });
+  });
+
+  it('TURN-14 turns added at once have the effects and answers of turns added one after another', async () => {
+    const add = async (atOnce: boolean) => {
+      const cairn = await test().freshTenant();
+      const { scope_id } = await someScope(cairn, { token_budget: 20, enforce: true, threshold_percent: 50 });
+      const sent = [
+        { token_count: 4 },
+        { token_count: 7, metadata: { tags: ['x'] } },
+        { token_count: 1, sequence: 9 },
+        { token_count: 30 },
+        { token_count: 2, sequence: 3 },
+        { token_count: 7 },
+        { token_count: 8 },
+      ].map((given, i) => () => say(cairn, scope_id, `text ${i}`, given));
+      const answers: PromiseSettledResult<Awaited<ReturnType<typeof say>>>[] = [];
+      if (atOnce) answers.push(...(await Promise.allSettled(sent.map((one) => one()))));
+      else for (const one of sent) answers.push(...(await Promise.allSettled([one()])));
+      const { packets } = await cairn.packets.list({ order: 'asc', limit: 500 });
+      const events = packets.map(({ packet_type, payload }) => ({ packet_type, payload: payload as JsonObject }));
+      const { tokens_used } = await cairn.scopes.get({ scope_id });
+      return {
+        answers: answers.map((one) =>
+          one.status === 'fulfilled'
+            ? { sequence: one.value.sequence, budget: one.value.budget }
+            : { code: one.reason.code, details: one.reason.details },
+        ),
+        events: events.map(({ packet_type, payload }) => [
+          packet_type,
+          payload.sequence ?? payload.tokens_used ?? null,
+        ]),
+        contents: await contentsOf(cairn, scope_id),
+        tokens_used,
+      };
+    };
+    const alone = await add(false);
+    expect(alone.answers.filter((answer) => 'code' in answer)).toHaveLength(3);
+    expect(alone.events).toContainEqual(['cairn.scope.threshold', 11]);
+    expect(await add(true)).toEqual(alone);
   });
 
   it('TURN-7 a role is taken in any case, and given capitalised', async () => {

@@ -1,5 +1,5 @@
 /** Every change: idempotency record, rows and event in one transaction. */
-import type { Query, Tx } from '../../driver/index.js';
+import type { Joint, Query, Tx } from '../../driver/index.js';
 import type { Json } from '../../kernel/contract.js';
 import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical, keyedSha256 } from '../../kernel/node.js';
@@ -15,6 +15,8 @@ export interface Change<O> {
   readonly work: (work: Work) => Promise<O>;
   /** The entity that it changes, if it changes no other and reads none that a concurrent change may create. */
   readonly entity?: string;
+  /** How it runs together with concurrent changes of the same rows, if it is neither guarded nor keyed. */
+  readonly joint?: Joint | undefined;
   /** Approximate memory while it waits for its commit: the size of the written content. */
   readonly bytes?: number;
   /** The part of the answer that is stored for a replay: ids and numbers, never content. */
@@ -33,8 +35,8 @@ export function change<O>(call: Call, what: Change<O>): Promise<O> {
     return what.work(work);
   };
   if (key === undefined) {
-    const entity = guarded ? undefined : what.entity;
-    return driver.write(tenant, (tx) => run({ call, tx, now: driver.now() }), { entity, bytes });
+    const { entity, joint } = guarded ? {} : what;
+    return driver.write(tenant, (tx) => run({ call, tx, now: driver.now() }), { entity, bytes, joint });
   }
   const request_hash = hashOf(call, key, what.input);
   const keyed = async (tx: Tx): Promise<O> => {

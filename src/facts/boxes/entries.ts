@@ -15,17 +15,29 @@ const entriesTable: Table = {
   },
 };
 
-/** Inserts entries from `position` on; `behind` is the ordinal of the entry before them. */
-export const insertEntries = (
+/** Where new entries go: the next position, the ordinal of the entry before them, the revision that adds them. */
+export interface Place {
+  readonly position: number;
+  readonly behind: number;
+  readonly revision: number;
+}
+
+export const insertEntries = (tx: Tx, box_id: string, place: Place, card_ids: readonly string[]): Promise<void> =>
+  insertAppends(tx, box_id, place, [card_ids]);
+
+/** Inserts the entries of several appends, each of which makes a revision. */
+export const insertAppends = (
   tx: Tx,
   box_id: string,
-  { position, behind, revision }: { readonly position: number; readonly behind: number; readonly revision: number },
-  card_ids: readonly string[],
-): Promise<void> =>
-  tx.insert(
-    entriesTable,
-    card_ids.map((card_id, i) => [tx.tenant, box_id, position + i, card_id, behind + 1 + i, revision]),
+  { position, behind, revision }: Place,
+  appends: readonly (readonly string[])[],
+): Promise<void> => {
+  let i = 0;
+  const rows = appends.flatMap((card_ids, append) =>
+    card_ids.map((card_id) => [tx.tenant, box_id, position + i, card_id, behind + ++i, revision + append]),
   );
+  return tx.insert(entriesTable, rows);
+};
 
 export const removeEntriesFrom = (tx: Tx, box_id: string, position: number, revision: number): Promise<number> =>
   tx.run(

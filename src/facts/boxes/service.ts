@@ -13,18 +13,17 @@ import {
 } from '../../engine/index.js';
 import { isForeign, seesAll } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, invalid, toIso } from '../../kernel/index.js';
+import { CairnError, invalid } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { refuseUnseen } from '../cards/access.js';
 import { takeSealTime } from '../cards/lifetime.js';
 import { alreadyExists, checkSize } from '../cards/rules.js';
-import { unknownCards } from '../cards/service.js';
 import { knownCards } from '../cards/store.js';
 import { openBox, openBoxLocked, ownerOf, permitted } from './access.js';
+import { refuseFixed, requireAll } from './appending.js';
 import { boxes as operations } from './contract.js';
 import { makeBox, makeFork } from './creation.js';
 import {
-  baseSegments,
   entriesAfter,
   insertEntries,
   presentCards,
@@ -32,38 +31,9 @@ import {
   removeEntriesFrom,
   segmentsOf,
 } from './entries.js';
-import type { AppendResult, Box, Grant } from './model.js';
-import {
-  type BoxRow,
-  type BoxState,
-  findBox,
-  type GrantRow,
-  growBox,
-  lockBox,
-  lockBoxState,
-  putGrant,
-  removeGrant,
-  sealBox,
-  updateBox,
-} from './store.js';
+import type { Box, Grant } from './model.js';
+import { type BoxRow, findBox, type GrantRow, lockBox, putGrant, removeGrant, sealBox, updateBox } from './store.js';
 import { describe, reached, show, toGrant } from './views.js';
-
-const requireAll = (card_ids: readonly string[], isKnown: (id: string) => boolean): void => {
-  const missing = card_ids.filter((id) => !isKnown(id));
-  if (missing.length > 0) throw unknownCards('card_ids', missing);
-};
-
-const refuseFixed = (box: BoxState): void => {
-  if (box.held_by !== null) {
-    throw new CairnError(
-      'BOX_HELD',
-      `box ${box.box_id} belongs to ${box.held_by.replace(':', ' ')}, and only that changes it: add turns there, or fork the box`,
-    );
-  }
-  if (box.sealed_at !== null) {
-    throw new CairnError('BOX_SEALED', `box ${box.box_id} was sealed at ${toIso(box.sealed_at)}: fork it to continue`);
-  }
-};
 
 /** Recognises the same request again; only an id that the client chose can be sent again. */
 const sentHash = (id: string | undefined, input: object): string | null =>
@@ -134,44 +104,6 @@ export async function create(call: Call, input: In<'boxes.create'>): Promise<Box
       appendEvent(work, 'cairn.box.created', { type: 'box', id: box_id }, { length: card_ids.length });
       return { row, card_ids };
     },
-  });
-}
-
-export function append(call: Call, input: In<'boxes.append'>): Promise<AppendResult> {
-  const wanted = input.card_ids.length === 1 ? input.card_ids : [...new Set(input.card_ids)];
-  return change(call, {
-    input,
-    entity: input.box_id,
-    work: async (work) => {
-      const { tx, now } = work;
-      // Sent together: the second statement runs once the box is locked.
-      const [found, { entered, known }] = await Promise.all([
-        lockBoxState(tx, input.box_id),
-        readAppendState(tx, input.box_id, wanted, now),
-      ]);
-      const box = await permitted(call, tx, input.box_id, found, 'write');
-      // lockBoxState does not read whether the holder has ended: most boxes have none.
-      if (box.held_by !== null) await openBox(call, tx, input.box_id, 'write');
-      refuseFixed(box);
-      const inherited = await presentCards(tx, await baseSegments(tx, box, box.revision), wanted);
-      const isPresent = (id: string) => entered.has(id) || inherited.has(id);
-      const already_present = wanted.filter(isPresent);
-      const appended = already_present.length === 0 ? wanted : wanted.filter((id) => !isPresent(id));
-      requireAll(appended, (id) => known.has(id));
-      await refuseUnseen(call, tx, appended);
-      const { box_id, next_position: position } = box;
-      if (appended.length === 0) {
-        return { box_id, revision: box.revision, length: box.length, appended, already_present };
-      }
-      const revision = box.revision + 1;
-      const length = box.length + appended.length;
-      await insertEntries(tx, box_id, { position, behind: box.length, revision }, appended);
-      await growBox(tx, box_id, { revision, length, next_position: position + appended.length, updated_at: now });
-      appendEvent(work, 'cairn.box.appended', { type: 'box', id: box_id }, { revision, length, card_ids: appended });
-      return { box_id, revision, length, appended, already_present };
-    },
-    remember: (answer) => answer as unknown as Json,
-    again: async (_query, kept) => kept as unknown as AppendResult,
   });
 }
 

@@ -7,61 +7,26 @@ import {
   change,
   checkNamedAgent,
   equalsAnswer,
-  event,
   type ItemResult,
   replayItem,
   resultsOf,
-  subjectsOf,
   totalBytes,
   type Work,
 } from '../../engine/index.js';
 import { scopeHolder } from '../../engine/sql.js';
-import {
-  type CardRow,
-  findCard,
-  findCards,
-  growBox,
-  insertCards,
-  insertEntries,
-  keyedHash,
-  type NewCard,
-} from '../../facts/sql.js';
+import { type CardRow, findCard, findCards } from '../../facts/sql.js';
 import { checkUses, isForeign } from '../../identity/index.js';
-import { type Described, describe } from '../../index/sql.js';
-import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, notFound, present, settleInChunks } from '../../kernel/index.js';
+import { describe } from '../../index/sql.js';
+import type { Json } from '../../kernel/contract.js';
+import { CairnError, notFound, settleInChunks } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { countTokens } from '../../text/index.js';
 import { idReused, idTaken } from '../entities/errors.js';
-import { fits, reachesThreshold, thresholdAt } from '../scopes/rules.js';
-import { readScope, refuseClosed, thresholdEvent } from '../scopes/service.js';
-import { triggers } from '../scopes/triggers.js';
-import { formerOwnerRefusal } from '../trajectories/former-owners.js';
-import { linkAwaited } from './awaited-turns.js';
+import { readScope } from '../scopes/service.js';
 import { turns as operations } from './contract.js';
 import { type AddedTurn, type Turn, type TurnInput, turnInput } from './model.js';
-import { turnDoc } from './search-doc.js';
-import {
-  describeTurn,
-  lockForTurn,
-  type OpenScope,
-  scopesOfTurn,
-  type TurnContent,
-  type TurnMetadata,
-  toTurn,
-  updateUsage,
-} from './store.js';
-
-/** A turn, validated, counted and hashed before the transaction. */
-interface PreparedTurn {
-  readonly input: TurnInput;
-  readonly card: Omit<NewCard, 'card_id' | 'created_at' | 'doc' | 'subject_ids'>;
-  readonly described: Described;
-  /** As stored, for the answer. */
-  readonly content: TurnContent;
-  readonly token_count: number;
-  readonly bytes: number;
-}
+import { scopesOfTurn, type TurnMetadata, toTurn } from './store.js';
+import { accept, jointTurn, type LockedScope, lockWithRefusals, type PreparedTurn, writeTurns } from './writing.js';
 
 async function prepare(call: Call, input: TurnInput): Promise<PreparedTurn> {
   const { content = '' } = input;
@@ -122,106 +87,6 @@ function checkSize(call: Call, parts: readonly string[]): number {
   throw new CairnError('TOO_LARGE', `a turn is ${bytes} bytes, the limit is ${limit}`, { bytes, limit });
 }
 
-/** A locked scope with the turns that it has accepted so far. */
-interface LockedScope {
-  readonly scope: OpenScope;
-  /** Why these authors, or the caller itself (null), may not add turns. */
-  readonly refusals: ReadonlyMap<string | null, CairnError | undefined>;
-  tokens_used: number;
-  readonly accepted: { readonly card: NewCard; readonly sequence: number; readonly token_count: number }[];
-}
-
-async function lockWithRefusals(
-  { call, tx }: Work,
-  scope_id: string,
-  authors: Iterable<string | null>,
-): Promise<LockedScope | undefined> {
-  const scope = await lockForTurn(tx, scope_id);
-  if (!scope) return undefined;
-  const refusals = new Map<string | null, CairnError | undefined>();
-  for (const author of authors) refusals.set(author, await formerOwnerRefusal(call, tx, [scope.trajectory_id], author));
-  return { scope, refusals, tokens_used: scope.tokens_used, accepted: [] };
-}
-
-/** Accepts a turn, or refuses it; nothing is written yet. */
-function accept({ call, now }: Work, locked: LockedScope | undefined, turn: PreparedTurn): AddedTurn {
-  const { input, token_count } = turn;
-  const scope = present(call, 'scope', input.scope_id, locked?.scope);
-  const { accepted, refusals, tokens_used: used } = locked!;
-  const refusal = refusals.get(turn.card.author_id);
-  if (refusal) throw refusal;
-  refuseClosed(scope);
-  const sequence = scope.length + accepted.length + 1;
-  if (input.sequence !== undefined && input.sequence !== sequence) {
-    throw new CairnError(
-      'SEQUENCE_CONFLICT',
-      `the next sequence of scope ${scope.scope_id} is ${sequence}, not ${input.sequence}: omit it to have it assigned`,
-      { next_sequence: sequence },
-    );
-  }
-  const tokens_used = used + token_count;
-  const over_budget = !fits(scope, tokens_used);
-  if (over_budget && scope.enforce === 1) {
-    throw new CairnError(
-      'BUDGET_EXCEEDED',
-      `a turn of ${token_count} tokens does not fit: scope ${scope.scope_id} has used ${used} of ${scope.token_budget}`,
-      { tokens_used: used, token_budget: scope.token_budget, token_count },
-    );
-  }
-  const card_id = input.turn_id ?? newId();
-  const doc = turnDoc({ turn_id: card_id, sequence, role: turn.content.stored.role, scope }, turn.described);
-  // The spread comes last: members that are added behind one are slow to define.
-  const subject_ids = subjectsOf(call, input.subject_ids, scope.subject_ids);
-  const card: NewCard = { card_id, created_at: now, doc, subject_ids, ...turn.card };
-  accepted.push({ card, sequence, token_count });
-  locked!.tokens_used = tokens_used;
-  const { token_budget } = scope;
-  const threshold_reached = reachesThreshold(scope, tokens_used);
-  return {
-    ...describeTurn(scope.scope_id, sequence, { ...card, subjects: subject_ids }, turn.content),
-    budget: { token_budget, tokens_used, threshold_reached, over_budget },
-  };
-}
-
-/** Writes the accepted turns: cards, entries, counters, events. */
-async function writeTurns(work: Work, { scope, accepted, tokens_used }: LockedScope): Promise<void> {
-  const { call, tx, now } = work;
-  const first = accepted[0];
-  if (!first) return;
-  const { scope_id, box_id, trajectory_id } = scope;
-  const cards = accepted.map(({ card }) => card);
-  const card_ids = cards.map(({ card_id }) => card_id);
-  const revision = scope.revision + 1;
-  const place = { position: scope.next_position, behind: scope.length, revision };
-  await insertCards(tx, cards);
-  await insertEntries(tx, box_id, place, card_ids);
-  await growBox(tx, box_id, {
-    revision,
-    length: scope.length + accepted.length,
-    next_position: scope.next_position + accepted.length,
-    updated_at: now,
-  });
-  const threshold_at = thresholdAt(scope, tokens_used, scope.threshold_at, now);
-  await updateUsage(tx, { scope_id, tokens_used, threshold_at, updated_at: now });
-  const facts: JsonObject =
-    accepted.length === 1
-      ? {
-          scope_id,
-          sequence: first.sequence,
-          token_count: first.token_count,
-          content_hash: keyedHash(call.meta.erasure_key, first.card.content_hash),
-        }
-      : { scope_id, sequence: first.sequence, turn_ids: card_ids };
-  const packet = event(work, 'cairn.turn.added', { type: 'turn', id: first.card.card_id }, facts, trajectory_id);
-  const turns = accepted.map(({ card, sequence }) => ({ turn_id: card.card_id, sequence }));
-  tx.journal(await linkAwaited(work, scope, turns, packet));
-  if (scope.threshold_at === null && threshold_at !== null) tx.journal(thresholdEvent(call, scope, tokens_used, now));
-  if (scope.watched === 0) return;
-  const before = { ...scope, turns: scope.length, looked_at: scope.last_turn_at };
-  const after = { ...before, turns: scope.length + accepted.length, tokens_used };
-  await triggers.get('policies').onUse(work, scope, before, after);
-}
-
 /** The existing turn of an id, if it came from the same request by the same agent. */
 async function sameTurn(call: Call, query: Query, row: CardRow, turn: PreparedTurn): Promise<AddedTurn> {
   if (row.erased_at !== null || row.ended_at !== null || row.deleted_at !== null) {
@@ -251,14 +116,14 @@ export async function add(call: Call, input: In<'turns.add'>): Promise<AddedTurn
     input,
     bytes: turn.bytes,
     // An id chosen by the client can belong to a turn of another scope.
-    ...(input.turn_id === undefined ? { entity: input.scope_id } : {}),
+    ...(input.turn_id === undefined ? { entity: input.scope_id, joint: jointTurn(call, turn) } : {}),
     work: async (work) => {
       const { tx } = work;
       const known = input.turn_id === undefined ? undefined : await findCard(tx, input.turn_id);
       if (known) return sameTurn(call, tx, known, turn);
-      const locked = await lockWithRefusals(work, input.scope_id, [turn.card.author_id]);
+      const locked = await lockWithRefusals(tx, input.scope_id, [{ call, turn }]);
       const answer = accept(work, locked, turn);
-      await writeTurns(work, locked!);
+      await writeTurns(work, locked!, [locked!.accepted]);
       return answer;
     },
     remember: ({ turn_id, budget }) => ({ turn_id, budget }),
@@ -308,14 +173,13 @@ async function addAll(
   input: In<'turns.batch'>,
   turns: readonly PromiseSettledResult<PreparedTurn>[],
 ): Promise<ItemResult<AddedTurn>[]> {
-  const { tx } = work;
+  const { call, tx } = work;
   const scope_ids = [...new Set(input.items.map(({ create }) => create.scope_id))].sort();
   const scopes = new Map<string, LockedScope | undefined>();
   const prepared = turns.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   for (const scope_id of scope_ids) {
-    const turns = prepared.filter(({ input }) => input.scope_id === scope_id);
-    const authors = new Set(turns.map(({ card }) => card.author_id));
-    scopes.set(scope_id, await lockWithRefusals(work, scope_id, authors));
+    const sent = prepared.filter(({ input }) => input.scope_id === scope_id).map((turn) => ({ call, turn }));
+    scopes.set(scope_id, await lockWithRefusals(tx, scope_id, sent));
   }
   const chosen = input.items.map(({ create }) => create.turn_id).filter((id) => id !== undefined);
   const known = chosen.length === 0 ? new Map<string, CardRow>() : await findCards(tx, chosen);
@@ -329,7 +193,7 @@ async function addAll(
     settled.push(...(await Promise.allSettled([run()])));
   }
   const answers = resultsOf(settled, turns.length, { noun: 'turn', atomic: input.atomic, list: 'items' });
-  for (const locked of scopes.values()) if (locked) await writeTurns(work, locked);
+  for (const locked of scopes.values()) if (locked) await writeTurns(work, locked, [locked.accepted]);
   return answers;
 }
 

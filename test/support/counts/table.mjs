@@ -12,9 +12,9 @@ const HEAD = `# Counts
 
 What one call of each hot operation costs: an average of ten calls on a warm store. \`npm run counts -- --write\` writes this
 file, and a test fails when a count rises or falls. Of SQLite, where nothing else is said: *statements* without BEGIN and
-COMMIT, *rows* changed by the commits (with those of triggers and of the full-text index), *bytes* bound to statements that
-write, *frames* of 4 KiB written to the log, *objects* of JavaScript held at most at a commit or with the answer, beyond those
-that are there afterwards (up to 2 % more or less are no difference). Work behind the answer counts, too.`;
+COMMIT, *rows* changed by the commits, *bytes* bound to statements that write, *frames* of 4 KiB written to the log, *objects*
+of JavaScript held at most at a commit or with the answer, beyond those that are there afterwards (up to 2 % more or less are no
+difference). Work behind the answer counts, too.`;
 
 /** Whether two counts are the same. A few objects come and go with the collector, so those alone have a tolerance. */
 const isSame = (what, before, now) =>
