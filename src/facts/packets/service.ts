@@ -18,7 +18,7 @@ import {
   withItemIndex,
 } from '../../engine/index.js';
 import { checkUses, isForeign } from '../../identity/index.js';
-import { addDocs, type NewDoc } from '../../index/sql.js';
+import { addDocs, newDoc } from '../../index/sql.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
 import { afterYield, CairnError, invalid, notFound, toMs } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
@@ -151,7 +151,7 @@ async function writePacket(work: Work, prepared: PreparedPacket): Promise<WriteR
   tx.journal(row);
   const content = { content_id: packet_id, agent_id: row.agent, subject_ids: listToText(subject_ids) };
   const times = { created_at: timestamp, expires_at, held_by: null };
-  addDocs(tx, [{ ...packetDoc(row, packet), ...content, ...times } satisfies NewDoc]);
+  addDocs(tx, newDoc(packetDoc(row, packet), { ...content, ...times }));
   const written_tables = row.index.length > 0 ? ['packet_store', 'packet_index'] : ['packet_store'];
   return { packet_id, status: 'ok', written_tables, error_message: null };
 }
