@@ -146,7 +146,10 @@ async function writePacket(work: Work, prepared: PreparedPacket): Promise<WriteR
     root_packet_id,
     parent_ids,
     subject_ids,
-    index: [...indexEntries({ ...packet, subject_ids }), ...parent_ids.map((id) => ['parent', id] as const)],
+    index: [
+      ...indexEntries({ tags: packet.tags, subject_ids, routing: packet.routing }),
+      ...parent_ids.map((id) => ['parent', id] as const),
+    ],
   };
   tx.journal(row);
   const content = { content_id: packet_id, agent_id: row.agent, subject_ids: listToText(subject_ids) };

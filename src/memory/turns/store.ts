@@ -82,7 +82,8 @@ export const toTurn = (scope_id: string, sequence: number, row: CardRow): Turn =
   describeTurn(
     scope_id,
     sequence,
-    { ...row, subjects: textToList(row.subject_ids) },
+    row,
+    textToList(row.subject_ids),
     {
       stored: JSON.parse(row.metadata!) as TurnMetadata,
       content: JSON.parse(row.content!) as Turn['content'],
@@ -93,7 +94,8 @@ export const toTurn = (scope_id: string, sequence: number, row: CardRow): Turn =
 export function describeTurn(
   scope_id: string,
   sequence: number,
-  row: Pick<CardRow, 'card_id' | 'author_id' | 'created_at'> & { readonly subjects: readonly string[] },
+  row: Pick<CardRow, 'card_id' | 'author_id' | 'created_at'>,
+  subject_ids: readonly string[],
   { stored, content, tool_calls }: TurnContent,
 ): Turn {
   return {
@@ -108,7 +110,7 @@ export function describeTurn(
     tool_results: stored.tool_results ?? null,
     metadata: stored.metadata ?? {},
     agent_id: row.author_id,
-    subject_ids: [...row.subjects],
+    subject_ids: [...subject_ids],
     created_at: toIso(row.created_at),
   };
 }
