@@ -79,17 +79,11 @@ export interface TurnContent {
 }
 
 export const toTurn = (scope_id: string, sequence: number, row: CardRow): Turn =>
-  describeTurn(
-    scope_id,
-    sequence,
-    row,
-    textToList(row.subject_ids),
-    {
-      stored: JSON.parse(row.metadata!) as TurnMetadata,
-      content: JSON.parse(row.content!) as Turn['content'],
-      tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as Turn['tool_calls']),
-    },
-  );
+  describeTurn(scope_id, sequence, row, textToList(row.subject_ids), {
+    stored: JSON.parse(row.metadata!) as TurnMetadata,
+    content: JSON.parse(row.content!) as Turn['content'],
+    tool_calls: row.tool_calls === null ? null : (JSON.parse(row.tool_calls) as Turn['tool_calls']),
+  });
 
 export function describeTurn(
   scope_id: string,
