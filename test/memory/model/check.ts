@@ -74,6 +74,7 @@ export const expectedTrajectory = (one: ModelTrajectory) => ({
   description: one.description,
   status: one.status,
   parent_trajectory_id: one.parent,
+  subject_ids: [],
   outcome: one.outcome,
   created_at: about(one.created_at),
   updated_at: about(one.updated_at),
