@@ -80,7 +80,7 @@ async function factsOf({ api, secret }: Owner, trajectory_id: string): Promise<P
   const { execution_id } = await api.executions.create({ trajectory_id, name: secret });
   const one = await api.checkpoints.create({ execution_id, snapshot: SNAPSHOT(secret), name: secret });
   const two = await api.checkpoints.create({ execution_id, snapshot: SNAPSHOT(secret) });
-  const assemble = (user_input: string) => api.context.assemble({ trajectory_id, user_input });
+  const assemble = (user_input: string) => api.context.assemble({ trajectory_id, user_input, include_notes: false });
   const [context, other] = [await assemble(secret), await assemble(`${secret}, again`)];
   return {
     card_id: first.card_id,
