@@ -1,6 +1,6 @@
 /** Use cases of notes. */
 import type { In, LifetimeClass, Out, Ttl } from '../../engine/contract.js';
-import { type Call, checkLifetime, lifetimeClassOf, type Work } from '../../engine/index.js';
+import { type Call, checkLifetime, lifetimeClassOf, type Subjects, type Work } from '../../engine/index.js';
 import { noteHolder, sessionHolder } from '../../engine/sql.js';
 import { PERMANENT_NOTE } from '../../identity/index.js';
 import { CairnError, invalid } from '../../kernel/index.js';
@@ -95,8 +95,8 @@ export const noteNoun: Noun<Note> & { readonly id: 'note_id' } = {
   lockForChange,
 };
 
-/** Edges of a new note besides those to its sources. Runs after the locks of its sources. */
-export type NoteEdges = (work: Work, note_id: string) => Promise<readonly NewEdge[]>;
+/** Edges of a new note besides those to its sources, whose subjects it gets. Runs after the locks of its sources. */
+export type NoteEdges = (work: Work, note_id: string, inherited: readonly Subjects[]) => Promise<readonly NewEdge[]>;
 
 const noEdges: NoteEdges = async () => [];
 
@@ -113,17 +113,18 @@ async function placeOf(work: Work, input: NoteInput, note_id: string, edgesOf: N
   const inherited = await refuseUnknownMemories(memories, 'artifact', 'source_artifact_ids', artifact_ids);
   const [first] = trajectory_ids;
   const source = trajectories.get(first ?? '');
+  const subjects = [...inherited, ...[...trajectories.values()].map(({ subject_ids }) => subject_ids)];
   return {
     trajectory_id: null,
     scope_id: null,
     thread_id: first ?? null,
     bounds: noteBounds(note_id, source),
-    subjects: [...inherited, ...[...trajectories.values()].map(({ subject_ids }) => subject_ids)],
+    subjects,
     sources: [
       ...trajectory_ids.map((entity_id): EntityRef => ({ entity_type: 'Trajectory', entity_id })),
       ...artifact_ids.map((entity_id): EntityRef => ({ entity_type: 'Artifact', entity_id })),
     ],
-    edges: await edgesOf(work, note_id),
+    edges: await edgesOf(work, note_id, subjects),
   };
 }
 

@@ -1,8 +1,8 @@
 /** Extraction: stores the facts of turns as artifacts and notes. A known fact is strengthened, a contradicted one linked. */
 
-import type { Tx } from '../../driver/index.js';
-import type { Call, Work } from '../../engine/index.js';
-import { subjectsOf } from '../../engine/index.js';
+import { listToText, type Tx } from '../../driver/index.js';
+
+import { type Call, type Subjects, subjectsOf, type Work } from '../../engine/index.js';
 import { withReachOf } from '../../identity/index.js';
 import { type CooperativeYield, cooperativeYield } from '../../kernel/index.js';
 import type { PolicyOutput, Turn } from '../../memory/contract.js';
@@ -94,14 +94,26 @@ const memoryRef = ({ kind, memory_id }: Pick<VersionRow, 'kind' | 'memory_id'>):
 const idOf = (memory: Memory): string => ('note_id' in memory ? memory.note_id : memory.artifact_id);
 const nameOf = ({ title }: ExtractedFact): string => startOf(title, MAX_NAME);
 
-async function draftOf(call: Call, reader: Call, fact: ExtractedFact, byId: ReadonlyMap<string, Turn>): Promise<Draft> {
+const subjectsFrom = (scope: ScopeRow, turns: readonly Turn[]): Subjects[] => [
+  scope.subject_ids,
+  ...turns.map(({ subject_ids }) => subject_ids),
+];
+
+async function draftOf(
+  call: Call,
+  reader: Call,
+  scope: ScopeRow,
+  fact: ExtractedFact,
+  byId: ReadonlyMap<string, Turn>,
+): Promise<Draft> {
   const { bytes: _, ...prepared } = await prepareContent(call, fact.content);
   const turns = fact.source_ids.map((id) => byId.get(id)!);
+  const subjects = listToText(subjectsOf(call, [], ...subjectsFrom(scope, turns)));
   return {
     fact,
     key: factKey(call.meta.erasure_key, call.tenant, fact),
     prepared,
-    statement_keys: fact.type === 'Code' ? [] : factStatementKeys(call, fact.content),
+    statement_keys: fact.type === 'Code' ? [] : factStatementKeys(call, fact.content, subjects),
     similar: await similarTo(reader, fact),
     turns,
     repeatable: turns.every(({ role }) => role !== 'User'),
@@ -140,8 +152,7 @@ async function storeFact(
       const own = memoryRef({ kind: fact.kind, memory_id });
       const edges = contradicted.map((row) => edgeBetween('Contradicts', own, memoryRef(row), agent_id));
       const sources = turns.map(turnRef);
-      const subjects = [scope.subject_ids, ...turns.map(({ subject_ids }) => subject_ids)];
-      const where = { thread_id: trajectory_id, edges, subjects };
+      const where = { thread_id: trajectory_id, edges, subjects: subjectsFrom(scope, turns) };
       return isNote
         ? {
             ...where,
@@ -316,10 +327,10 @@ export async function extractFacts(call: Call, task: Task, attempt: Attempt): Pr
   const extraction = await factsOf(call, request, attempt);
   const byId = new Map(turns.map((turn) => [turn.turn_id, turn]));
   // Compares only with facts that the scope's agent may read, even if another caller extracts for it.
-  const subjects = subjectsOf(call, [], scope.subject_ids, ...turns.map(({ subject_ids }) => subject_ids));
+  const subjects = subjectsOf(call, [], ...subjectsFrom(scope, turns));
   const reader = await withReachOf(call, task.agent_id ?? scope.agent_id, subjects);
   const drafts: Draft[] = [];
-  for (const fact of extraction.facts) drafts.push(await draftOf(call, reader, fact, byId));
+  for (const fact of extraction.facts) drafts.push(await draftOf(call, reader, scope, fact, byId));
   const maybe_yield = cooperativeYield(attempt.signal);
   const comparisons = await compareKnown(call, drafts, maybe_yield);
   const relations = await relationsAmong(drafts, maybe_yield);

@@ -1,5 +1,6 @@
 /** Has a model compare a new statement with what is known, before the transaction. */
-import { type Call, storedReplay } from '../../engine/index.js';
+import { listToText } from '../../driver/index.js';
+import { type Call, storedReplay, subjectsOf } from '../../engine/index.js';
 import { comparisonOf, providers } from '../jobs/provider-calls.js';
 import { findEntities } from '../search/service.js';
 import { type JudgedNote, type Judgement, judgementOf } from './judgement.js';
@@ -26,7 +27,8 @@ async function knownTo(call: Call, told: Told): Promise<KnownNote[]> {
   const now = call.driver.now();
   const own = statementFrom(told.text, told.speaker, momentOf(told.occurred_at, now));
   const search = { query: told.text.slice(0, 500), entity_types: ['Note' as const], limit: MAX_KNOWN };
-  const [byKey, hits] = await Promise.all([notesUnder(query, keysOf(call, own).all, now), findEntities(call, search)]);
+  const { all: keys } = keysOf(call, own, listToText(subjectsOf(call, undefined)));
+  const [byKey, hits] = await Promise.all([notesUnder(query, keys, now), findEntities(call, search)]);
   const others = hits.map(({ doc }) => doc.entity_id).filter((id) => !byKey.some(({ row }) => row.memory_id === id));
   const known = [...byKey, ...(await notesById(query, others, now))].filter((one) => mayRelate(told, one));
   return known.slice(0, MAX_KNOWN);

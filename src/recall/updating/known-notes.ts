@@ -23,20 +23,22 @@ export interface StatementKeys {
   readonly all: readonly string[];
 }
 
-const hashOf = ({ meta, tenant }: Call, about: Json): string =>
+const hashOf = ({ meta, tenant }: Call, about: readonly Json[]): string =>
   createHmac('sha256', meta.erasure_key)
     .update(JSON.stringify([tenant, 'statement', about]))
     .digest('hex');
 
-export function keysOf(call: Call, { claims, said, text }: Statement): StatementKeys {
-  const slots = [...new Set(claims.map(({ key }) => hashOf(call, ['slot', key])))].slice(0, MAX_KEYS);
+/** `subjects`: as the column subject_ids has them. What is about one user is never compared with what is about another. */
+export function keysOf(call: Call, { claims, said, text }: Statement, subjects: string | null): StatementKeys {
+  const about = subjects === null ? [] : [subjects];
+  const slots = [...new Set(claims.map(({ key }) => hashOf(call, ['slot', key, ...about])))].slice(0, MAX_KEYS);
   const isShort = text.length <= MAX_TOKENS && said !== '';
-  return { slots, all: isShort ? [...slots, hashOf(call, ['said', said])] : slots };
+  return { slots, all: isShort ? [...slots, hashOf(call, ['said', said, ...about])] : slots };
 }
 
 /** The keys under which a fact of a conversation is known; its content names the speaker. */
-export const factStatementKeys = (call: Call, content: string): readonly string[] =>
-  keysOf(call, statementFrom(content, null, momentOf(undefined, 0))).all;
+export const factStatementKeys = (call: Call, content: string, subjects: string | null): readonly string[] =>
+  keysOf(call, statementFrom(content, null, momentOf(undefined, 0)), subjects).all;
 
 /** The key that serialises writers who replace the same memory. */
 export const memoryKey = (call: Call, memory_id: string): string => hashOf(call, ['memory', memory_id]);

@@ -1,5 +1,6 @@
 /** Compares a new note with known ones and links it: what it repeats, replaces and contradicts. */
-import type { Call, Work } from '../../engine/index.js';
+import { listToText } from '../../driver/index.js';
+import { type Call, type Subjects, subjectsOf, type Work } from '../../engine/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { canonical } from '../../kernel/node.js';
 import { edgeBetween, type NewEdge } from '../../memory/index.js';
@@ -110,7 +111,7 @@ function withoutRepeats(linked: readonly Linked[]): Linked[] {
 
 export interface Comparison {
   /** Locks what it is about, reads the known notes and returns the edges of the new one. */
-  readonly edges: (work: Work, note_id: string) => Promise<NewEdge[]>;
+  readonly edges: (work: Work, note_id: string, inherited: readonly Subjects[]) => Promise<NewEdge[]>;
   /** Makes the new note known to later ones. */
   readonly store: (work: Work, note_id: string) => Promise<void>;
   readonly linked: () => readonly LinkedNote[];
@@ -121,10 +122,11 @@ export function comparisonFor(call: Call, told: Told, judgement?: Judgement): Co
   let linked: readonly Linked[] = [];
   let keys: ReturnType<typeof keysOf> = { slots: [], all: [] };
   return {
-    async edges(work, note_id) {
+    async edges(work, note_id, inherited) {
       const { tx, now } = work;
       const own = statementFrom(told.text, told.speaker, momentOf(told.occurred_at, now));
-      keys = keysOf(call, own);
+      const subjects = listToText(subjectsOf(call, undefined, ...inherited));
+      keys = keysOf(call, own, subjects);
       const judged = judgement?.memory_ids ?? [];
       await lockFactKeys(tx, [...keys.slots, ...judged.map((id) => memoryKey(call, id))]);
       const known = await notesUnder(tx, keys.all, now);
@@ -132,7 +134,7 @@ export function comparisonFor(call: Call, told: Told, judgement?: Judgement): Co
       const all = [...known, ...(await notesById(tx, others, now))];
       if (judgement && all.length < known.length + others.length) throw new KnownChanged();
       const found: Linked[] = [];
-      for (const one of all) {
+      for (const one of all.filter(({ row }) => row.subject_ids === subjects)) {
         const related = judgement?.relationTo(own, one) ?? relate(own, one.statement);
         const link = await linkTo(call, work, own, one, related);
         if (link) found.push(link);

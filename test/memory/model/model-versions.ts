@@ -219,7 +219,6 @@ export function createArtifact(model: Model, input: ArtifactInput, now: number):
   const owner = trajectoryOf(model, trajectory, 'UNKNOWN_ENTITY');
   refuse(scope !== null && scope.trajectory !== trajectory, 'UNKNOWN_ENTITY');
   refuse(isFinished(owner), 'STATE_CONFLICT');
-  const ends_with = artifactEnd(model, trajectory, scope?.id ?? null, ttl);
   const sources: End[] = [];
   if (input.source_turn !== undefined) {
     const turn = scope?.closed_at === null ? scope.turns[input.source_turn - 1] : undefined;
@@ -229,6 +228,7 @@ export function createArtifact(model: Model, input: ArtifactInput, now: number):
     refuse(!isReadable(model, 'artifact', source, now), 'UNKNOWN_ENTITY');
     sources.push({ entity_type: 'Artifact', entity_id: source });
   }
+  const ends_with = artifactEnd(model, trajectory, scope?.id ?? null, ttl);
   return (at) => {
     model.memories.set(id, {
       kind: 'artifact',
