@@ -73,9 +73,7 @@ export function apiFor(runtime: Runtime, caller: Caller, ready?: () => Promise<v
       return { call, guarded, parsed: waits ? (toImmutable(parsed) as Record<string, unknown>) : parsed };
     };
     const run = ({ call, parsed }: CheckedCall) =>
-      isRestricted(call)
-        ? asPermittedOnly(operation, useCase, call, parsed)
-        : explained(operation, useCase, call, parsed);
+      isRestricted(call) ? asPermittedOnly(operation, useCase, call, parsed) : useCase(call, parsed);
     const guard = async (checked: CheckedCall): Promise<CheckedCall> => ({
       ...checked,
       call: await asTurnAgent(checked.call, checked.parsed, writes),
@@ -91,9 +89,15 @@ export function apiFor(runtime: Runtime, caller: Caller, ready?: () => Promise<v
           runtime.calls.run(async () => {
             const checked = begin(input, options);
             if (ready) await ready();
-            const answer = (await run(checked.guarded ? await guard(checked) : checked)) as unknown;
-            if (writes) runtime.written.add(caller.tenant_id);
-            return answer;
+            try {
+              const answer = (await run(checked.guarded ? await guard(checked) : checked)) as unknown;
+              if (writes) runtime.written.add(caller.tenant_id);
+              return answer;
+            } catch (error) {
+              throw isRestricted(checked.call)
+                ? error
+                : await explained(operation, checked.call, checked.parsed, error);
+            }
           });
   }
   return api as unknown as Api;
@@ -138,25 +142,26 @@ function asPermittedOnly(
 ): ReturnType<UseCase<Operation>> {
   refuseForUsers(call, operation);
   const permitted = () => asPermitted(call, operation.touches, input, recordsPresence(operation));
-  if (!operation.stream) return permitted().then((own) => explained(operation, useCase, own, input as never));
+  if (!operation.stream)
+    return permitted().then((own) =>
+      useCase(own, input as never).catch(async (error: unknown) => {
+        throw await explained(operation, own, input as Record<string, unknown>, error);
+      }),
+    );
   return (async function* () {
     yield* useCase(await permitted(), input as never) as unknown as AsyncIterable<unknown>;
   })() as unknown as ReturnType<UseCase<Operation>>;
 }
 
-/** Runs a use case; an error about something that was forgotten names the receipt. */
+/** An error about something that was forgotten names the receipt. */
 function explained(
   operation: NamedOperation,
-  useCase: UseCase<Operation>,
   call: Call,
   input: Record<string, unknown>,
-): ReturnType<UseCase<Operation>> {
-  const answer = useCase(call, input as never);
-  if (operation.stream) return answer;
-  return answer.catch(async (error: unknown) => {
-    const about = pathParameters(operation.path).map((name) => [name, input[name]]);
-    throw await withReceipt(call, Object.fromEntries(about), error);
-  }) as ReturnType<UseCase<Operation>>;
+  error: unknown,
+): Promise<unknown> {
+  const about = pathParameters(operation.path).map((name) => [name, input[name]]);
+  return withReceipt(call, Object.fromEntries(about), error);
 }
 
 /** Operations that change the row of an agent record its presence there. */
