@@ -7,13 +7,15 @@ const UNRELATED = 0.24;
 /** Share of the second nearest word of the text. */
 const SECOND = 0.13;
 /** A text like many others answers everything: how much of that is subtracted. */
-const HUB_SHARE = 0.95;
+const HUB_SHARE = 1.05;
 
 export interface Likeness {
   /** For each term of the question, how near the words of the text come: 0 to about 1. */
   readonly terms: readonly number[];
   /** Similarity of the whole text, less its average similarity to the others. */
   readonly whole: number;
+  /** From 0 for the newest document to 1 for the oldest. */
+  readonly age: number;
 }
 
 const above = (similarity: number): number => Math.max(0, similarity - UNRELATED) / (1 - UNRELATED);
@@ -49,8 +51,8 @@ export class QuestionMeaning {
     return dot(this.#direction, text.mean);
   }
 
-  likeness(text: Meaning): Likeness {
-    return { terms: this.#terms.map((term) => (term ? nearness(term, text) : 0)), whole: this.whole(text) };
+  likeness(text: Meaning, age: number): Likeness {
+    return { terms: this.#terms.map((term) => (term ? nearness(term, text) : 0)), whole: this.whole(text), age };
   }
 }
 

@@ -99,7 +99,7 @@ function namesIn(text: string): { within: Set<string>; all: Set<string> } {
 }
 
 /** Share of a term's weight that depends on how rare its word is in English: stores are small samples. */
-const RARITY_SHARE = 0.55;
+const RARITY_SHARE = 0.45;
 
 function weightOf(term: string, word: string, isName: boolean): number {
   const id = vectorIdOf(word);

@@ -92,7 +92,7 @@ export class Ranked<C extends Candidate = Candidate> implements Evidence {
   }
 
   /** The same, with likeness standing for the terms that it lacks. */
-  withLikeness({ terms, whole }: Likeness): Ranked<C> {
+  withLikeness({ terms, whole, age }: Likeness): Ranked<C> {
     const { shares, byTerm, eachBoost } = this.#spreads;
     const { candidate } = this;
     const isTurn = candidate.scope_id !== null;
@@ -108,7 +108,8 @@ export class Ranked<C extends Candidate = Candidate> implements Evidence {
     });
     score *= this.#spread?.factor ?? 1;
     score += ((isTurn ? LIKE_WHOLE_IN_TURN : LIKE_WHOLE) * whole) / Math.max(1, shares.length) ** WHOLE_POWER;
-    const more = { spread: this.#spread, likeness: { terms, whole } };
+    if (!isTurn) score += NEWEST * (1 - age);
+    const more = { spread: this.#spread, likeness: { terms, whole, age } };
     return new Ranked(candidate, Math.max(0, score), this.#spreads, this.#index, more);
   }
 
@@ -135,9 +136,11 @@ const IN_SCOPE = 0.2;
 const LIKE_TERM = 0.35;
 const LIKE_TERM_IN_TURN = 0.3;
 const LIKE_WHOLE = 0.44;
-const LIKE_WHOLE_IN_TURN = 0.4;
+const LIKE_WHOLE_IN_TURN = 0.5;
 /** Every term of a longer question weighs less. */
 const WHOLE_POWER = 0.38;
+/** For the newest memory, against the oldest: of equals the newer holds. */
+const NEWEST = 0.01;
 /** For a term that names a speaker: the boost `speaker` counts it already. */
 const SPEAKER_TERM_WEIGHT = 0.1;
 

@@ -29,6 +29,8 @@ interface LikenessSearch {
   readonly question: Question;
   readonly index: SearchedIndex;
   readonly mark: StoreMark;
+  /** The newest document that counts. */
+  readonly up_to: number;
   /** The number of documents of the tenant. */
   readonly docs: number;
 }
@@ -81,7 +83,9 @@ export class LikenessRanking {
     return ranked
       .map((one) => {
         const text = meanings.get(one.doc_no);
-        return text ? one.withLikeness(this.#question.likeness(text)) : one;
+        return text
+          ? one.withLikeness(this.#question.likeness(text, 1 - one.doc_no / Math.max(1, this.#search.up_to)))
+          : one;
       })
       .sort(byScore);
   }
