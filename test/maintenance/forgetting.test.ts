@@ -115,7 +115,8 @@ onEveryTarget('forgetting', (test) => {
     // A fact is derived from the turns that state it.
     const gone = facts.filter((id) => derived.includes(id));
     expect(derived).toHaveLength(3 + gone.length);
-    expect((await cairn.memory.recall({ query: 'Lena Berger Hamburg peanuts' })).passages).toEqual([]);
+    const { passages } = await cairn.memory.recall({ query: 'Lena Berger Hamburg peanuts' });
+    expect(JSON.stringify(passages)).not.toMatch(/Lena|Berger|Hamburg|peanut/);
     for (const artifact_id of [artifact!.artifact_id, above.artifact_id])
       expect((await refusalOf(cairn.artifacts.get({ artifact_id }))).status).toBe(410);
     expect((await cairn.edges.list({ entity_id: above.artifact_id })).edges).toEqual([]);
