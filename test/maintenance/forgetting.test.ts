@@ -289,4 +289,34 @@ onEveryTarget('forgetting', (test) => {
     expect((await cairn.notes.get({ note_id: bobs.id })).content).toBe('Bob is at work today.');
     expect((await cairn.cards.get({ card_id: both.card_id })).content).toBe('Alice and Bob.');
   });
+
+  it('FORGET-11 a restricted caller neither erases copies nor hears of what is kept', async () => {
+    const tenant = `t-${randomUUID()}`;
+    const admin = await test().as({ tenant });
+    await admin.agents.register({
+      agent_id: 'writer',
+      agent_type: 'worker',
+      capabilities: ['writing'],
+      memory_access: { read: [{ memory_type: '*', scope: 'own' }], write: [{ memory_type: '*', scope: 'own' }] },
+    });
+    const content = 'The safe of Alice opens with the number 7341.';
+    const kept = await admin.cards.add({ content, subject_ids: ['alice'] });
+    await admin.cards.add({ content: 'Alice and Bob have met.', subject_ids: ['alice', 'bob'] });
+    const callers = [await test().as({ tenant, user: 'bob' }), await test().as({ tenant, agent: 'writer' })];
+    for (const caller of callers) {
+      const { card_id } = await caller.cards.add({ content });
+      const ids = [card_id];
+      for (const dry_run of [true, false]) {
+        const attempt = caller.memory.forget({ ids, copies: true, dry_run });
+        expect((await refusalOf(attempt)).code).toBe('FORBIDDEN');
+      }
+      const receipt = await caller.memory.forget({ ids });
+      expect(receipt).toMatchObject({ copies: 0, kept_shared: 0 });
+      expect(receipt.items.map(({ entity_id }) => entity_id)).toEqual(ids);
+      expect((await admin.erasures.show({ erasure_id: receipt.erasure_id! })).copies).toBeGreaterThan(0);
+    }
+    for (const dry_run of [true, false])
+      expect(await callers[0]!.memory.forget({ user: 'bob', dry_run })).toMatchObject({ kept_shared: 0, items: [] });
+    expect((await admin.cards.get({ card_id: kept.card_id })).content).toBe(content);
+  });
 });

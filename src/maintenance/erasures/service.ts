@@ -95,6 +95,20 @@ async function checkRights(call: Call, plan: Plan): Promise<void> {
   }
 }
 
+/** Copies are whoever's: erasing them needs rights to all content. */
+const COPIES = [
+  writes('Card', 'tenant'),
+  writes('Turn', 'tenant'),
+  writes('Artifact', 'tenant'),
+  writes('Note', 'tenant'),
+] as const;
+
+/** What an erasure keeps may be beyond the reach of a restricted caller, who is not told of it. */
+const toldTo = <T extends { readonly state: number }>(
+  { acting }: Pick<Call, 'acting'>,
+  found: readonly T[],
+): readonly T[] => (acting ? found.filter(isErased) : found);
+
 const NOT_COVERED = {
   sqlite: ['backups of the file'],
   postgres: [
@@ -120,6 +134,8 @@ interface Counted {
   readonly contents: number;
 }
 
+const isErased = ({ state }: Pick<Counted, 'state'>): boolean => state === STATE.todo || state === STATE.erased;
+
 function accountOf(counted: readonly Counted[]): Pick<Erasure, 'erased' | 'derived' | 'kept_shared' | 'copies'> {
   const sum = (which: (one: Counted) => boolean): Erasure['erased'] => {
     const byKind = new Map<string, { entities: number; contents: number }>();
@@ -131,7 +147,6 @@ function accountOf(counted: readonly Counted[]): Pick<Erasure, 'erased' | 'deriv
   };
   const total = (wanted: number) =>
     counted.filter(({ state }) => state === wanted).reduce((all, { entities }) => all + Number(entities), 0);
-  const isErased = ({ state }: Counted) => state === STATE.todo || state === STATE.erased;
   return {
     erased: sum((one) => isErased(one) && one.origin !== 'derived'),
     derived: sum((one) => isErased(one) && one.origin === 'derived'),
@@ -168,13 +183,14 @@ export async function openErasure(call: Call, query: Query, erasure_id: string):
   return row;
 }
 
-async function receipt(call: Call, query: Query, erasure_id: string): Promise<Erasure> {
+/** `reader`: not the call if that needs rights to the tenant anyway. */
+async function receipt(call: Call, query: Query, erasure_id: string, reader: Pick<Call, 'acting'>): Promise<Erasure> {
   const row = await openErasure(call, query, erasure_id);
   const items = await listedItems(query, erasure_id, MAX_ITEMS);
   return {
     ...summaryOf(row),
-    ...accountOf(await countItems(query, erasure_id)),
-    items: items.map(itemOf),
+    ...accountOf(toldTo(reader, await countItems(query, erasure_id))),
+    items: toldTo(reader, items).map(itemOf),
     not_covered: [...NOT_COVERED[call.driver.dialect]],
   };
 }
@@ -184,6 +200,7 @@ const countedOf = (items: readonly PlannedItem[]): Counted[] =>
   items.map(({ kind, origin, state }) => ({ kind, origin, state, entities: 1, contents: 0 }));
 
 async function planned(call: Call, by: By, input: ForgetInput, plan: Plan): Promise<Out<'memory.forget'>> {
+  const items = toldTo(call, plan.items);
   return {
     erasure_id: null,
     status: 'planned',
@@ -194,8 +211,8 @@ async function planned(call: Call, by: By, input: ForgetInput, plan: Plan): Prom
     created_at: toIso(call.driver.now()),
     erased_at: null,
     verified_at: null,
-    ...accountOf(countedOf(plan.items)),
-    items: plan.items.slice(0, MAX_ITEMS).map(itemOf),
+    ...accountOf(countedOf(items)),
+    items: items.slice(0, MAX_ITEMS).map(itemOf),
     not_covered: [...NOT_COVERED[call.driver.dialect]],
   };
 }
@@ -227,6 +244,7 @@ async function findCandidates(call: Call, query: string) {
 export async function forget(call: Call, input: In<'memory.forget'>): Promise<Out<'memory.forget'>> {
   const by = checkInput(input);
   const { dry_run = false, shared = false, copies = false } = input;
+  if (copies) await checkUses(call, COPIES, {});
   if (by === 'query') {
     const { roots, candidates } = await findCandidates(call, input.query!);
     // What is derived may be beyond the reach of the agent, and is checked when the ids are forgotten.
@@ -271,7 +289,7 @@ export async function forget(call: Call, input: In<'memory.forget'>): Promise<Ou
     again: async (_query, kept) => kept as string,
   });
   await withinPatience(waitForErasure(call, [erasureHolder(erasure_id)]));
-  return receipt(call, call.driver.at(call.tenant), erasure_id);
+  return receipt(call, call.driver.at(call.tenant), erasure_id, call);
 }
 
 /** The erasure goes on if it takes longer, and after a failure. */
@@ -285,7 +303,7 @@ async function withinPatience(work: Promise<void>): Promise<void> {
 }
 
 export const show = (call: Call, { erasure_id }: In<'erasures.show'>): Promise<Erasure> =>
-  call.driver.snapshot(call.tenant, (query) => receipt(call, query, erasure_id));
+  call.driver.snapshot(call.tenant, (query) => receipt(call, query, erasure_id, {}));
 
 export async function list(call: Call, input: In<'erasures.list'>): Promise<Out<'erasures.list'>> {
   const query = call.driver.at(call.tenant);
