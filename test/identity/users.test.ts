@@ -95,6 +95,49 @@ onEveryTarget('users', (test) => {
     }
   });
 
+  it('USER-2 an edge that names a card of another user in its metadata shows nothing of it', async () => {
+    const cairn = await test().freshTenant();
+    const [ann, bob] = ['ann', 'bob'].map((user) => viewsOn(cairn).for({ user }));
+    const { card_id } = await ann!.cards.add({ content: 'The silver key opens the vault.' });
+    const { trajectory_id } = await bob!.trajectories.create({ name: 't' });
+    const { scope_id } = await bob!.scopes.create({ trajectory_id, name: 's' });
+    const note = { note_type: 'Fact', title: 'n', source_trajectory_ids: [trajectory_id] };
+    const old = await bob!.notes.create({ ...note, content: 'Bob lives in Oslo.' });
+    const late = await bob!.notes.create({ ...note, content: 'Bob lives in Rome.' });
+    await bob!.edges.create({
+      edge_type: 'Contradicts',
+      participants: [late, old].map(({ note_id }) => ({ entity_type: 'Note', entity_id: note_id }) as const),
+      metadata: { replaced: { card_id, start: 0, end: 1000 } },
+    });
+    const query = 'Where does Bob live?';
+    const told = [await bob!.memory.recall({ query }), await bob!.context.assemble({ scope_id, user_input: query })];
+    for (const one of told) {
+      expect(JSON.stringify(one)).toContain('before: Bob lives in Oslo');
+      expect(JSON.stringify(one)).not.toContain('vault');
+    }
+  });
+
+  it('USER-2 a box that is about nobody shows no id of the cards of another user', async () => {
+    const cairn = await test().freshTenant();
+    const [ann, bob] = ['ann', 'bob'].map((user) => viewsOn(cairn).for({ user }));
+    const card_ids: string[] = [];
+    for (const by of [ann!, bob!, cairn]) card_ids.push((await by.cards.add({ content: OLIVE })).card_id);
+    const { box_id } = await cairn.boxes.create({ card_ids });
+    const seen = card_ids.slice(1);
+    const fork = await bob!.boxes.fork({ box_id });
+    for (const box of [await bob!.boxes.load({ box_id }), fork, await bob!.boxes.load({ box_id: fork.box_id })]) {
+      expect(box.card_ids).toEqual(seen);
+      expect(box.revision).toBeUndefined();
+    }
+    for (const id of [box_id, fork.box_id]) {
+      const { cards, missing_card_ids } = await bob!.boxes.cards({ box_id: id });
+      expect([cards.map(({ card_id }) => card_id), missing_card_ids]).toEqual([seen, []]);
+      const batch = await bob!.boxes.load_batch({ box_ids: [id], hydrate: true });
+      expect([batch.boxes[0]!.card_ids, batch.missing_card_ids]).toEqual([seen, []]);
+    }
+    expect((await cairn.boxes.load({ box_id: fork.box_id })).card_ids).toEqual(card_ids);
+  });
+
   it('USER-5 what is about several users is read by callers without a user alone', async () => {
     const cairn = await test().freshTenant();
     const ann = viewsOn(cairn).for({ user: 'ann' });

@@ -195,3 +195,17 @@ export const addReader = (tx: Tx, box_id: string, agent_id: string, now: number)
 
 export const removeGrant = (tx: Tx, box_id: string, agent_id: string): Promise<number> =>
   tx.run(sql`DELETE FROM box_grants WHERE tenant_id = ${TENANT} AND box_id = ${box_id} AND agent_id = ${agent_id}`);
+
+/** The cards among these that a caller that acts for a user may not know of. */
+export async function cardsOfOthers(
+  query: Query,
+  card_ids: readonly string[],
+  user: UserReach | undefined,
+): Promise<Set<string>> {
+  if (user === undefined || card_ids.length === 0) return new Set();
+  const rows = await query.all<{ card_id: string }>(
+    sql`SELECT c.card_id FROM cards c
+        WHERE c.tenant_id = ${TENANT} AND c.card_id = ANY(${card_ids}) AND NOT (${subjectsWithin(user, sql`c.subject_ids`)})`,
+  );
+  return new Set(rows.map(({ card_id }) => card_id));
+}

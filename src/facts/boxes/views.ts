@@ -13,7 +13,7 @@ import { type CardRow, isVisible, toCard, wasVisible } from '../cards/store.js';
 import { mayUse, openBox } from './access.js';
 import { type Entry, entriesAfter, type Segment, segmentsOf, tailOf } from './entries.js';
 import { BATCH_TAIL, type Box, type BoxState, type Grant, MAX_BOX_CARDS } from './model.js';
-import { type BoxRow, countBoxes, findBoxes, type GrantRow, listBoxes, listGrants } from './store.js';
+import { type BoxRow, cardsOfOthers, countBoxes, findBoxes, type GrantRow, listBoxes, listGrants } from './store.js';
 
 const clamp = (limit: number, max: number) => Math.min(max, Math.max(1, limit));
 
@@ -53,11 +53,13 @@ export async function show(
       ? await tailOf(query, segments, length - from)
       : await entriesAfter(query, segments, { after: 0, offset: from, limit: before - from });
   const { revision: _newest, ...state } = describe(call, row);
+  const ids = entries.map(({ card_id }) => card_id);
+  const foreign = await cardsOfOthers(query, ids, userReachOf(call));
   return {
     ...state,
     length,
-    card_ids: entries.map(({ card_id }) => card_id),
-    ...(before - from === length ? { revision } : {}),
+    card_ids: ids.filter((id) => !foreign.has(id)),
+    ...(before - from === length && foreign.size === 0 ? { revision } : {}),
     next_cursor: from === 0 ? null : encodeCursor(loadOf(call), filters, `${revision}:${from}`),
   };
 }
@@ -139,13 +141,14 @@ export async function hydrateViews(
   }
   const times = (card: CardRow) => boxesOf.get(card.card_id)!.filter((row) => shows(row, card)).length;
   const found = await readCards(call, query, boxesOf.keys(), times, fewer);
+  const foreign = await cardsOfOthers(query, [...boxesOf.keys()], userReachOf(call));
   return views.map(({ row, card_ids }) => {
     const cards: Card[] = [];
     const missing: string[] = [];
     for (const id of card_ids) {
       const card = found.get(id);
       if (card && shows(row, card)) cards.push(toCard(call.tenant, card));
-      else missing.push(id);
+      else if (!foreign.has(id)) missing.push(id);
     }
     return { cards, missing };
   });

@@ -6,7 +6,7 @@ import type { Json } from '../../kernel/contract.js';
 import { liveAt, VERSIONS, type VersionRow } from '../../memory/sql.js';
 import { isReached } from '../extraction/known-facts.js';
 import { changeMark } from '../updating/mark-text.js';
-import { happenedAt, partOfVersion, replacedPart } from '../updating/replaced-part.js';
+import { happenedAt, partsOfVersions, replacedPart } from '../updating/replaced-part.js';
 import { contentText } from '../windows/content.js';
 import type { ReplacedValue } from './model.js';
 import { cardsOf } from './parts.js';
@@ -46,15 +46,17 @@ export async function replacementsOf(
     call.driver.now(),
   );
   const byId = new Map(versions.map((one) => [one.memory_id, one]));
-  const parts = replacing.flatMap(({ one, other, body }) => {
+  const linked = replacing.flatMap(({ one, other, body }) => {
     const version = byId.get(other);
-    return version ? [{ one, version, part: partOfVersion(body, version) }] : [];
+    return version ? [{ one, version, body }] : [];
   });
+  const parts = await partsOfVersions(query, linked);
   const cards = await cardsOf(
     query,
-    parts.map(({ part }) => part.card_id),
+    parts.map(({ card_id }) => card_id),
   );
-  for (const { one, version, part } of parts) {
+  for (const [i, { one, version }] of linked.entries()) {
+    const part = parts[i]!;
     const text = formerText(cards.get(part.card_id), part);
     const at = happenedAt(version);
     if (text === '' || (found.get(one)?.at ?? Number.NEGATIVE_INFINITY) > at) continue;

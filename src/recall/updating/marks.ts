@@ -8,7 +8,7 @@ import { readCardTexts } from '../search/contents.js';
 import { textOf } from '../summaries/turn-sources.js';
 import { calledBy } from '../windows/conflicts.js';
 import { changeMark, contradicted } from './mark-text.js';
-import { happenedAt, partOfVersion, replacedPart } from './replaced-part.js';
+import { happenedAt, partsOfVersions, replacedPart } from './replaced-part.js';
 
 /** A value that was replaced. */
 export interface FormerValue {
@@ -79,7 +79,10 @@ export async function marksOf(call: Call, groups: readonly (readonly string[])[]
   const query = call.driver.at(call.tenant);
   const rows = await readable(call, query, await edgesOf(query, ids, call.driver.now()));
   if (rows.length === 0) return new Map();
-  const parts = rows.map((row) => partOfVersion(row.body, row));
+  const parts = await partsOfVersions(
+    query,
+    rows.map((version) => ({ body: version.body, version })),
+  );
   const texts = await textsOfCards(
     query,
     [...parts, ...rows].map(({ card_id }) => card_id),
