@@ -319,4 +319,21 @@ onEveryTarget('forgetting', (test) => {
       expect(await callers[0]!.memory.forget({ user: 'bob', dry_run })).toMatchObject({ kept_shared: 0, items: [] });
     expect((await admin.cards.get({ card_id: kept.card_id })).content).toBe(content);
   });
+
+  it('FORGET-11 a restricted caller forgets nothing that is written meanwhile', async () => {
+    const cairn = await test().freshTenant();
+    const bob = { user: 'bob' };
+    const own = await cairn.cards.add({ content: 'Bob is at work today.' }, bob);
+    const created_after = own.created_at;
+    const adding = async () => {
+      const added: string[] = [];
+      for (let i = 0; i < 20; i++) added.push((await cairn.cards.add({ content: `Of others: ${i}` })).card_id);
+      return added;
+    };
+    const forgetting = cairn.memory.forget({ filter: { created_after } }, bob);
+    const [[forgot], added] = await Promise.all([Promise.allSettled([forgetting]), adding()]);
+    const erased = forgot.status === 'fulfilled' ? forgot.value.items.map(({ entity_id }) => entity_id) : [];
+    expect(erased.filter((id) => id !== own.card_id)).toEqual([]);
+    expect((await cairn.cards.get_batch({ card_ids: added })).missing_ids).toEqual([]);
+  });
 });

@@ -31,7 +31,6 @@ import {
   insertErasure,
   listErasures,
   listedItems,
-  type NewItem,
   STATE,
 } from './store.js';
 
@@ -241,6 +240,8 @@ async function findCandidates(call: Call, query: string) {
   return { roots, candidates: passages.map(({ entity_type, id, snippet }) => ({ entity_type, id, snippet })) };
 }
 
+const asNamed = (item: Forgettable): PlannedItem => ({ ...item, origin: 'named', state: STATE.todo });
+
 export async function forget(call: Call, input: In<'memory.forget'>): Promise<Out<'memory.forget'>> {
   const by = checkInput(input);
   const { dry_run = false, shared = false, copies = false } = input;
@@ -248,16 +249,19 @@ export async function forget(call: Call, input: In<'memory.forget'>): Promise<Ou
   if (by === 'query') {
     const { roots, candidates } = await findCandidates(call, input.query!);
     // What is derived may be beyond the reach of the agent, and is checked when the ids are forgotten.
-    const named = roots.map((item): PlannedItem => ({ ...item, origin: 'named', state: STATE.todo }));
+    const named = roots.map(asNamed);
     const plan = call.acting ? { items: named, truncated: false } : await planOf(call, roots, null, false);
     return { ...(await planned(call, by, input, plan)), candidates };
   }
-  const selection: Selection | null = by === 'ids' ? null : selectionOf(input);
-  const roots = by === 'ids' ? await rootsOf(call, [...new Set(input.ids)]) : [];
+  let selection: Selection | null = by === 'ids' ? null : selectionOf(input);
+  let named = (by === 'ids' ? await rootsOf(call, [...new Set(input.ids)]) : []).map(asNamed);
   if (dry_run || call.acting) {
-    const plan = await planOf(call, roots, selection, shared);
+    const plan = await planOf(call, named, selection, shared);
     await checkRights(call, plan);
     if (dry_run) return planned(call, by, input, plan);
+    // What is written from now on would be selected without a check.
+    named = plan.items.filter(({ origin }) => origin === 'named');
+    selection = null;
   }
   const erasure_id = await change<string>(call, {
     input,
@@ -276,11 +280,7 @@ export async function forget(call: Call, input: In<'memory.forget'>): Promise<Ou
         key_id,
         created_at: now,
       });
-      await addItems(
-        tx,
-        id,
-        roots.map((item): NewItem => ({ ...item, origin: 'named', state: STATE.todo })),
-      );
+      await addItems(tx, id, named);
       await addEndings(tx, [{ holder: erasureHolder(id), ended_at: now, thread_id: null, box_id: null }]);
       appendEvent(work, 'cairn.erasure.requested', { type: 'erasure', id }, { selected_by: by });
       return id;
