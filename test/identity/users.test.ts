@@ -138,6 +138,19 @@ onEveryTarget('users', (test) => {
     expect((await cairn.boxes.load({ box_id: fork.box_id })).card_ids).toEqual(card_ids);
   });
 
+  it('USER-2 a context of the tenant is not replayed for a user, who hears of no id in it', async () => {
+    const cairn = await test().freshTenant();
+    const [ann, bob] = ['ann', 'bob'].map((user) => viewsOn(cairn).for({ user }));
+    const { trajectory_id } = await cairn.trajectories.create({ name: 't' });
+    const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 's' });
+    const { turn_id } = await ann!.turns.add({ scope_id, role: 'User', content: OLIVE });
+    const { manifest_id } = await cairn.context.assemble({ scope_id });
+    expect(JSON.stringify(await bob!.manifests.get({ manifest_id }))).not.toContain(turn_id);
+    const refusal = await refusalOf(bob!.manifests.replay({ manifest_id }));
+    expect(refusal).toMatchObject(refused);
+    expect(JSON.stringify(refusal)).not.toContain(turn_id);
+  });
+
   it('USER-5 what is about several users is read by callers without a user alone', async () => {
     const cairn = await test().freshTenant();
     const ann = viewsOn(cairn).for({ user: 'ann' });

@@ -171,7 +171,7 @@ function refuseTexts({ call, row }: OpenManifest, shown: readonly ContextEntry[]
     const card = cards.get(card_id);
     return card !== undefined && !mayReadCard(call, card);
   });
-  if (beyond.length > 0) throw cardsBeyondReach(call, beyond);
+  if (beyond.length > 0) throw refusalForUser(call) ?? cardsBeyondReach(call, beyond);
 }
 
 const ID_FIELDS = { Artifact: 'artifact_id', Note: 'note_id', Turn: 'turn_id' } as const;
@@ -225,6 +225,13 @@ export async function readableEntries(
   );
 }
 
+/** A user is told no id of what is about others. */
+function refusalForUser({ caller: { user_id } }: Call): CairnError | undefined {
+  if (user_id === undefined) return undefined;
+  const message = `user ${user_id} may not read all of this context: some of it is about somebody else`;
+  return new CairnError('FORBIDDEN', message, { rule: 'user', user_id });
+}
+
 /** An agent that lost access to an entity cannot replay a context that shows it. */
 async function refuseBeyondReach(call: Call, query: Query, shown: readonly ContextEntry[]): Promise<void> {
   if (!call.acting) return;
@@ -232,6 +239,8 @@ async function refuseBeyondReach(call: Call, query: Query, shown: readonly Conte
   for (const { entity_type, id } of [...shown, ...marked]) {
     const reach = entity_type === 'Card' ? undefined : await reachExceeded(call, query, entity_type, id);
     if (!reach) continue;
+    const forUser = refusalForUser(call);
+    if (forUser) throw forUser;
     throw new CairnError(
       'FORBIDDEN',
       `agent ${reach.agent_id} may no longer read ${entity_type} ${id}, which is in this context`,
