@@ -31,13 +31,14 @@ function accountOf({ erased, derived, kept_shared, copies }: Receipt): string[] 
 }
 
 function planLines(plan: Receipt): string[] {
-  const snippets = new Map((plan.candidates ?? []).map(({ id, snippet }) => [id, snippet.replace(/\s+/g, ' ')]));
+  const candidates = new Map((plan.candidates ?? []).map((one) => [one.id, one]));
   const items = plan.items
     .filter(({ outcome }) => outcome === 'to_be_erased')
     .slice(0, MAX_LISTED)
     .map(({ entity_type, entity_id, origin }) => {
-      const snippet = snippets.get(entity_id);
-      const said = snippet === undefined ? '' : `  ${plain(snippet)}`;
+      const found = candidates.get(entity_id);
+      const said =
+        found === undefined ? '' : `  ${found.confidence.toFixed(2)}  ${plain(found.snippet.replace(/\s+/g, ' '))}`;
       return `${entity_type.toLowerCase()} ${entity_id}${said}${origin === 'named' ? '' : grey(`  ${origin}`)}`;
     });
   const more = total(plan.erased) + total(plan.derived) - items.length;
@@ -83,15 +84,15 @@ Examples:
     if (!options.json || !options.yes) console.error(planLines(plan).join('\n'));
     const count = total(plan.erased) + total(plan.derived);
     if (dry_run || count === 0) return;
-    if (given.query !== undefined && options.yes)
-      throw invalid('a query only finds candidates: confirm them on a terminal, or forget them by their ids');
+    // A search finds more than was meant.
+    if (given.query !== undefined)
+      throw invalid('a query only finds candidates, and nothing was erased: forget those that you mean by their ids');
     if (!options.yes && !(await isConfirmed(`${count} will be erased, which cannot be undone`))) {
       console.error('nothing was changed');
       process.exitCode = 1;
       return;
     }
-    const named = plan.items.filter(({ origin }) => origin === 'named').map(({ entity_id }) => entity_id);
-    const receipt = await call(given.query === undefined ? given : { ids: named });
+    const receipt = await call(given);
     console.log(options.json ? JSON.stringify(receipt, null, 2) : receiptLines(receipt).join('\n'));
   });
 }

@@ -189,6 +189,7 @@ onEveryTarget('forgetting', (test) => {
     const note = await cairn.memory.remember({ text: 'The invoice is paid.' });
     const found = await cairn.memory.forget({ query: 'invoice', dry_run: true });
     expect(found.candidates!.map(({ id }) => id).sort()).toEqual([turn.turn_id, note.id].sort());
+    for (const { confidence } of found.candidates!) expect(confidence).toBeGreaterThan(0);
     expect(found).toMatchObject({ status: 'planned', erasure_id: null });
     expect(await refusalOf(cairn.memory.forget({ query: 'invoice' }))).toMatchObject({ code: 'INVALID_INPUT' });
     expect(await refusalOf(cairn.memory.forget({}))).toMatchObject({ code: 'INVALID_INPUT' });

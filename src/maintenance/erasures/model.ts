@@ -97,9 +97,18 @@ export type Erasure = z.output<typeof erasure>;
 export const forgotten = erasure
   .extend({
     candidates: z
-      .array(z.object({ entity_type: z.string(), id: z.string(), snippet: z.string() }))
+      .array(
+        z.object({
+          entity_type: z.string(),
+          id: z.string(),
+          snippet: z.string(),
+          confidence: z
+            .number()
+            .describe('As that of a passage; a low one does not mean that it is about something else'),
+        }),
+      )
       .optional()
-      .describe('Of a query: what it found'),
+      .describe('Of a query: what it found, best first, at most 50'),
   })
   .meta({ id: 'Forgotten' });
 

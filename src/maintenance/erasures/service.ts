@@ -60,7 +60,7 @@ async function rootsOf(call: Call, ids: readonly string[]): Promise<Forgettable[
   if (missing.length === 0) return roots;
   throw new CairnError(
     'UNKNOWN_ENTITY',
-    `ids names ${missing.length} id(s) of nothing that can be forgotten: ${missing.slice(0, 3).join(', ')}`,
+    `\`ids\` must name entities that hold content: ${missing.length} do not, such as ${missing[0]}`,
     { missing_ids: missing.slice(0, 100) },
   );
 }
@@ -237,7 +237,10 @@ async function findCandidates(call: Call, query: string) {
     const kind = KIND_OF[entity_type];
     return kind === undefined ? [] : [{ kind, id }];
   });
-  return { roots, candidates: passages.map(({ entity_type, id, snippet }) => ({ entity_type, id, snippet })) };
+  return {
+    roots,
+    candidates: passages.map(({ entity_type, id, snippet, confidence }) => ({ entity_type, id, snippet, confidence })),
+  };
 }
 
 const asNamed = (item: Forgettable): PlannedItem => ({ ...item, origin: 'named', state: STATE.todo });
