@@ -13,7 +13,7 @@ interface McpFlags extends Settings {
 }
 
 export function addMcp(command: Command): void {
-  withStore(command.description('serve remember, recall and assemble as MCP tools, on stdin and stdout'))
+  withStore(command.description('serve remember, recall, assemble and forget as MCP tools, on stdin and stdout'))
     .addOption(new Option('--agent <agent_id>', 'agent to act as (default: none)').env('CAIRN_AGENT'))
     .addOption(new Option('--user <user_id>', 'user to act for (default: none)').env('CAIRN_USER'))
     .addOption(

@@ -1,4 +1,5 @@
 /** Passages as text, for terminals and models: content, source and reasons. */
+import { titleBeside } from '../windows/window.js';
 
 interface Passage {
   readonly text: string;
@@ -28,18 +29,19 @@ interface Recalled {
 
 const figure = (value: number): string => String(Number(value.toPrecision(3)));
 
-/** Such as `note "Tea", by Anna, 2026-01-31`. */
-export function sourceOf({ entity_type, name, speaker, occurred_at }: Passage): string {
+/** Such as `note "Tea", by Anna, 2026-01-31`; a name that the text begins with is left out. */
+export function sourceOf({ entity_type, name, speaker, occurred_at, text }: Passage): string {
   const type = entity_type.toLowerCase();
-  const named = name === null ? type : `${type} "${name}"`;
+  const title = titleBeside(name ?? '', text);
+  const named = title === '' ? type : `${type} "${title}"`;
   return [named, ...(speaker === null ? [] : [`by ${speaker}`]), occurred_at.slice(0, 10)].join(', ');
 }
 
-/** Such as `confidence 0.82, score 4.21: has anna; beside drink; speaker ×1.5`. */
+/** Such as `confidence 0.82, score 4.21: has anna; related to drink; speaker ×1.5`. */
 export function reasonOf({ confidence, score, matched, nearby, boosts }: Passage): string {
   const reasons = [
     ...(matched.length > 0 ? [`has ${matched.join(', ')}`] : []),
-    ...(nearby.length > 0 ? [`beside ${nearby.join(', ')}`] : []),
+    ...(nearby.length > 0 ? [`related to ${nearby.join(', ')}`] : []),
     ...boosts.map(({ name, factor }) => `${name.replaceAll('_', ' ')} ×${figure(factor)}`),
   ];
   const because = reasons.length > 0 ? `: ${reasons.join('; ')}` : ': near in meaning';

@@ -13,7 +13,7 @@ import {
   readVersion,
 } from '../../memory/index.js';
 import { findScope } from '../../memory/sql.js';
-import { countTokens, parseDate } from '../../text/index.js';
+import { countTokens, parseDate, sentencesOf } from '../../text/index.js';
 import { describeHit, searchHits } from '../search/service.js';
 import { KnownChanged } from '../updating/judgement.js';
 import { judge } from '../updating/judging.js';
@@ -25,14 +25,13 @@ import { passageExcerpt } from './passage-excerpt.js';
 
 const FACT = 'Fact';
 const TITLE_LENGTH = 80;
+/** Characters in which the first sentence is looked for: some are two units long. */
+const TITLE_REACH = 4 * TITLE_LENGTH;
 
 /** The first sentence, cut to the length of a title. */
 function titleOf(text: string): string {
-  const line = text
-    .trim()
-    .split(/\n|(?<=[.!?。！？])\s/, 1)[0]!
-    .trim();
-  const letters = [...(line === '' ? text.trim() : line)];
+  const line = text.trim().split('\n', 1)[0]!.slice(0, TITLE_REACH);
+  const letters = [...(sentencesOf(line).next().value ?? text.trim())];
   return letters.length <= TITLE_LENGTH ? letters.join('') : `${letters.slice(0, TITLE_LENGTH - 1).join('')}…`;
 }
 

@@ -57,6 +57,8 @@ onEveryTarget('remember and recall', (test) => {
     const long = 'x'.repeat(300);
     expect([...(await cairn.memory.remember({ text: `  ${long}\n` })).name!]).toHaveLength(80);
     expect((await cairn.memory.remember({ text: '\n 第一句。 第二句。' })).name).toBe('第一句。');
+    const titled = await cairn.memory.remember({ text: 'Mr. Weiss, the plumber, comes on Monday. Bring cash.' });
+    expect(titled.name).toBe('Mr. Weiss, the plumber, comes on Monday.');
   });
 
   it('RECALL-7 what was remembered twice is kept twice and told once', async () => {

@@ -46,7 +46,7 @@ describe('remember and recall', () => {
       // What others wrote stays on its line.
       const lines = ok(shown).split('\n');
       expect(lines[0]).toBe('1. We chose tables over files.');
-      expect(lines[1]).toMatch(/^ {3}note "We chose tables", \d{4}-\d\d-\d\d, \S+$/);
+      expect(lines[1]).toMatch(/^ {3}note, \d{4}-\d\d-\d\d, \S+$/);
       expect(lines[2]).toMatch(/^ {3}confidence 0\.\d\d, score [\d.]+: has (tabl|file)/);
       expect(ok(none)).toBe('Nothing was found.\n');
       const short = await cairn(['recall', 'tea', '--max-tokens', '1'], { cwd });
