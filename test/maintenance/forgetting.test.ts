@@ -182,6 +182,25 @@ onEveryTarget('forgetting', (test) => {
     expect((await cairn.cards.get({ card_id: bob.card_id })).content).toBe('Bob likes coffee.');
   });
 
+  it('FORGET-7 a query finds repetitions and former values, which recall does not show', async () => {
+    const cairn = await test().freshTenant();
+    const remember = (text: string, occurred_at: string) => cairn.memory.remember({ text, occurred_at });
+    const known = [
+      await remember('Lena lives in Hamburg.', '2024-05-01'),
+      await remember('Lena lives in Munich now.', '2026-03-01'),
+      await remember('Lena lives in Munich now.', '2026-03-01'),
+    ];
+    const { passages } = await cairn.memory.recall({ query: 'Where does Lena live?' });
+    expect(passages).toHaveLength(1);
+    const found = await cairn.memory.forget({ query: 'Where does Lena live?', dry_run: true });
+    expect(found.candidates!.map(({ id }) => id).sort()).toEqual(known.map(({ id }) => id).sort());
+    expect(found.candidates).toContainEqual(
+      expect.objectContaining({ entity_type: 'Note', id: known[0]!.id, snippet: 'before: Hamburg' }),
+    );
+    await cairn.memory.forget({ ids: found.candidates!.map(({ id }) => id) });
+    expect((await cairn.memory.recall({ query: 'Where does Lena live?' })).passages).toEqual([]);
+  });
+
   it('FORGET-7 a filter selects by place, author and time; a query only finds', async () => {
     const cairn = await test().freshTenant();
     const { scope_id, trajectory_id } = await scopeIn(cairn);

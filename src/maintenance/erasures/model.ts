@@ -108,7 +108,9 @@ export const forgotten = erasure
         }),
       )
       .optional()
-      .describe('Of a query: what it found, best first, at most 50'),
+      .describe(
+        'Of a query: the 50 best passages, best first, each with its repetitions and the values that it replaced',
+      ),
   })
   .meta({ id: 'Forgotten' });
 

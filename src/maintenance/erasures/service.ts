@@ -2,15 +2,7 @@
 import type { Query } from '../../driver/index.js';
 import type { In, Out } from '../../engine/contract.js';
 import { writes } from '../../engine/contract.js';
-import {
-  appendEvent,
-  type Call,
-  change,
-  type Forgettable,
-  type ForgettableKind,
-  listPage,
-  waitForErasure,
-} from '../../engine/index.js';
+import { appendEvent, type Call, change, type Forgettable, listPage, waitForErasure } from '../../engine/index.js';
 import { addEndings } from '../../engine/sql.js';
 import { keyedHash } from '../../facts/sql.js';
 import { checkUses } from '../../identity/index.js';
@@ -219,28 +211,23 @@ async function planned(call: Call, by: By, input: ForgetInput, plan: Plan): Prom
 const hashOf = (call: Call, { ids, filter, user, query }: ForgetInput): string =>
   keyedHash(call.meta.erasure_key, sha256(canonical({ ids, filter, user, query } as unknown as Json)));
 
-const KIND_OF: Readonly<Record<string, ForgettableKind>> = {
-  Turn: 'turn',
-  Artifact: 'artifact',
-  Note: 'note',
-  Card: 'card',
-  Packet: 'packet',
-};
-
+/** With the values that a passage replaced and its repetitions, which `recall` does not show as passages. */
 async function findCandidates(call: Call, query: string) {
   const { passages } = await recallUseCases.memory.recall(call, {
     query,
     limit: 50,
     entity_types: ['Turn', 'Artifact', 'Note', 'Card', 'Packet'],
   });
-  const roots = passages.flatMap(({ entity_type, id }): Forgettable[] => {
-    const kind = KIND_OF[entity_type];
-    return kind === undefined ? [] : [{ kind, id }];
-  });
-  return {
-    roots,
-    candidates: passages.map(({ entity_type, id, snippet, confidence }) => ({ entity_type, id, snippet, confidence })),
-  };
+  const found = new Map<string, { readonly snippet: string; readonly confidence: number }>();
+  for (const { id, snippet, confidence, same_as, before = [] } of passages) {
+    for (const same of [id, ...same_as]) found.set(same, { snippet, confidence });
+    for (const { id: former, value } of before)
+      if (!found.has(former)) found.set(former, { snippet: `before: ${value}`, confidence });
+  }
+  const kinds = new Map((await kindsOf(call, [...found.keys()])).map((one) => [one.id, one]));
+  const roots = [...found.keys()].map((id) => kinds.get(id)).filter((one) => one !== undefined);
+  const candidates = roots.map(({ kind, id }) => ({ entity_type: typeOf(kind), id, ...found.get(id)! }));
+  return { roots, candidates };
 }
 
 const asNamed = (item: Forgettable): PlannedItem => ({ ...item, origin: 'named', state: STATE.todo });
