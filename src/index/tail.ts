@@ -96,6 +96,15 @@ export class Tail {
     return this.#docs.byNumber.get(doc_no);
   }
 
+  /** Newest first. */
+  newest(up_to: number, limit: number): TailDoc[] {
+    const { list } = this.#docs;
+    const last = Math.min(up_to, this.#last);
+    let end = list.length;
+    while (end > 0 && list[end - 1]!.doc_no > last) end--;
+    return list.slice(Math.max(0, end - limit), end).reverse();
+  }
+
   /** The turn at a position of a scope. */
   at(scope_id: string, position: number): TailDoc | undefined {
     const doc = this.#docs.byScope.get(scope_id)?.get(position);

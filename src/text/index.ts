@@ -10,7 +10,7 @@ export {
   salienceOf,
   similarityOf,
   vectorIdOf,
-  WordSimilarities,
+  wordSimilarity,
 } from './meaning.js';
 export { type NamedDay, namedDay } from './named-days.js';
 export { parseDate } from './parse-date.js';

@@ -42,32 +42,15 @@ export const meaningOf = (text: string): Meaning => meaningOfWords(contentWords(
 function meanOf(ids: Iterable<number>): Float32Array {
   const vectors = wordVectors();
   const mean = new Float32Array(vectors.dimensions);
-  for (const id of ids) {
-    const weight = salienceOf(id) ** MEAN_POWER;
-    const vector = vectors.vectorOf(id);
-    for (let k = 0; k < mean.length; k++) mean[k]! += weight * vector[k]!;
-  }
+  for (const id of ids) vectors.addTo(mean, id, salienceOf(id) ** MEAN_POWER);
   normalize(mean);
   return mean;
 }
 
 export const similarityOf = (a: Meaning, b: Meaning): number => dot(a.mean, b.mean);
 
-/** Similarities of one word to others, each computed once. */
-export class WordSimilarities {
-  readonly #vector: Float32Array;
-  readonly #known = new Map<number, number>();
-
-  constructor(id: number) {
-    this.#vector = wordVectors().vectorOf(id);
-  }
-
-  to(id: number): number {
-    let known = this.#known.get(id);
-    if (known === undefined) this.#known.set(id, (known = dot(this.#vector, wordVectors().vectorOf(id))));
-    return known;
-  }
-}
+/** Of words by their ids. */
+export const wordSimilarity = (a: number, b: number): number => wordVectors().similarity(a, b);
 
 /** Words of like meaning, nearest first. */
 export function nearestWords(word: string): string[] {

@@ -32,8 +32,18 @@ describe('the file of word vectors', () => {
       undefined,
     ]);
     expect([0, 1, 2].map((id) => vectors.wordOf(id))).toEqual(['cat', 'dog', 'zinc']);
-    expect([...vectors.vectorOf(1)].map((one) => Math.round(100 * one))).toEqual([71, -71, 0]);
-    expect([...vectors.vectorOf(2)]).toEqual([0, 0, -1]);
+    const vectorOf = (id: number) => {
+      const sum = new Float32Array(3);
+      vectors.addTo(sum, id, 1);
+      return [...sum].map((one) => Math.round(100 * one));
+    };
+    expect([0, 1, 2].map(vectorOf)).toEqual([
+      [100, 0, 0],
+      [71, -71, 0],
+      [0, 0, -100],
+    ]);
+    expect(vectors.similarity(0, 1)).toBeCloseTo(Math.SQRT1_2, 6);
+    expect([vectors.similarity(1, 1), vectors.similarity(0, 2)].map((one) => Math.round(100 * one))).toEqual([100, 0]);
     expect([0, 1, 2].map((id) => vectors.nearestWords(id))).toEqual([['dog'], ['cat', 'zinc'], []]);
   });
 

@@ -1,5 +1,5 @@
 /** Compares texts with a question by the vectors of their words: terms that a text lacks, and the texts as wholes. */
-import { dot, type Meaning, meaningOfWords, salienceOf, vectorIdOf, WordSimilarities } from '../../text/index.js';
+import { dot, type Meaning, meaningOfWords, salienceOf, vectorIdOf, wordSimilarity } from '../../text/index.js';
 import type { Question } from './question.js';
 
 /** Similarity of two words below which they have nothing in common. */
@@ -24,15 +24,15 @@ const above = (similarity: number): number => Math.max(0, similarity - UNRELATED
 export class QuestionMeaning {
   readonly #meaning: Meaning;
   readonly #direction: Float32Array;
-  readonly #terms: readonly (WordSimilarities | undefined)[];
+  /** Ids of the terms; undefined without a vector. */
+  readonly #terms: readonly (number | undefined)[];
+  /** How near a word comes to each term, computed once. */
+  readonly #near = new Map<number, readonly number[]>();
 
   constructor({ asked }: Question) {
     this.#meaning = meaningOfWords(asked);
     this.#direction = this.#meaning.mean.slice();
-    this.#terms = asked.map((word) => {
-      const id = vectorIdOf(word);
-      return id === undefined ? undefined : new WordSimilarities(id);
-    });
+    this.#terms = asked.map(vectorIdOf);
   }
 
   /** Whether no word of the question has a vector. */
@@ -52,26 +52,40 @@ export class QuestionMeaning {
   }
 
   likeness(text: Meaning, age: number): Likeness {
-    return { terms: this.#terms.map((term) => (term ? nearness(term, text) : 0)), whole: this.whole(text), age };
+    return { terms: this.#nearness(text), whole: this.whole(text), age };
   }
-}
 
-function nearness(term: WordSimilarities, { words }: Meaning): number {
-  let nearest = 0;
-  let second = 0;
-  for (const id of words) {
-    const similarity = term.to(id) * Math.sqrt(salienceOf(id));
-    if (similarity > nearest) {
-      second = nearest;
-      nearest = similarity;
-    } else if (similarity > second) second = similarity;
+  #nearness({ words }: Meaning): number[] {
+    const near: (readonly number[])[] = [];
+    for (let i = 0; i < words.length; i++) near.push(this.#nearTo(words[i]!));
+    return this.#terms.map((_, at) => {
+      let nearest = 0;
+      let second = 0;
+      for (let i = 0; i < near.length; i++) {
+        const similarity = near[i]![at]!;
+        if (similarity > nearest) {
+          second = nearest;
+          nearest = similarity;
+        } else if (similarity > second) second = similarity;
+      }
+      return above(nearest) + SECOND * above(second);
+    });
   }
-  return above(nearest) + SECOND * above(second);
+
+  #nearTo(id: number): readonly number[] {
+    let known = this.#near.get(id);
+    if (known) return known;
+    const share = Math.sqrt(salienceOf(id));
+    known = this.#terms.map((term) => (term === undefined ? 0 : wordSimilarity(term, id) * share));
+    this.#near.set(id, known);
+    return known;
+  }
 }
 
 /** The average of texts. */
 export function centerOf(texts: readonly Meaning[]): Meaning {
   const mean = new Float32Array(texts[0]?.mean.length ?? 0);
-  for (const text of texts) for (let k = 0; k < mean.length; k++) mean[k]! += text.mean[k]! / texts.length;
+  for (const text of texts) for (let k = 0; k < mean.length; k++) mean[k]! += text.mean[k]!;
+  for (let k = 0; k < mean.length; k++) mean[k]! /= texts.length;
   return { words: new Uint16Array(), mean };
 }

@@ -11,7 +11,6 @@ import { type QuestionVector, withNearest } from '../vectors/nearest.js';
 import { type BatchEnd, findCandidates } from './candidates.js';
 import { contentKey, contentTexts } from './contents.js';
 import { LikenessRanking } from './likeness.js';
-import { newest } from './matching-docs.js';
 import { mayHaveAny, rangeOf } from './narrow-search.js';
 import {
   type PagePosition,
@@ -119,10 +118,10 @@ interface Search {
   readonly docs: number;
 }
 
-async function* newestFirst({ query, request, up_to }: Search): AsyncGenerator<RankedBatch> {
+async function* newestFirst({ request, index, up_to }: Search): AsyncGenerator<RankedBatch> {
   if (request.min_score > 0) return;
   for (let before = up_to + 1, over = false; !over; ) {
-    const doc_nos = await newest(query, request, before - 1, BATCH);
+    const doc_nos = await index.newest(before - 1, BATCH);
     over = doc_nos.length < BATCH;
     before = doc_nos.at(-1) ?? 0;
     const results = doc_nos.map((doc_no) => ({ doc_no, score: 0, matched: [], nearby: [], boosts: [] }));

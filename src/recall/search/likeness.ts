@@ -1,13 +1,12 @@
 /** The part of a search that word vectors play: guesses that lack the terms of the question, and the order of the best. */
 import type { Query } from '../../driver/index.js';
 import { type Range, type StoreMark, termCode } from '../../index/sql.js';
-import { type Meaning, nearestWords, stem } from '../../text/index.js';
-import { centerOf, QuestionMeaning } from '../ranking/meaning.js';
+import { nearestWords, stem } from '../../text/index.js';
+import { QuestionMeaning } from '../ranking/meaning.js';
 import type { Question } from '../ranking/question.js';
 import { byScore, type Ranked } from '../ranking/ranking.js';
 import type { DocQuery } from './conditions.js';
-import { newest } from './matching-docs.js';
-import { meaningsOf } from './meanings.js';
+import { allMeanings, type Meanings, meaningsOf } from './meanings.js';
 import type { SearchedIndex } from './searched-index.js';
 
 /** The best results by terms that are compared by meaning as well. */
@@ -46,16 +45,25 @@ export class LikenessRanking {
 
   /** Documents that may answer though they lack the terms, nearest first; the newest if the question has no known word. */
   async guesses(range: Range): Promise<number[]> {
-    const { query, request, docs } = this.#search;
-    const recent = await newest(query, request, range.to, LOOKED_THROUGH);
+    const { query, mark, index, docs } = this.#search;
+    const recent = await index.newest(range.to, LOOKED_THROUGH);
     if (this.#question.isEmpty) return recent.slice(0, GUESSES);
     const others = docs > LOOKED_THROUGH ? await this.#withLikeWords(range) : [];
-    const meanings = await this.#meanings([...new Set([...recent, ...others])]);
-    this.#question.center = centerOf([...meanings.values()]);
-    const near = [...meanings].map(([doc_no, text]) => ({ doc_no, near: this.#question.whole(text) }));
-    near.sort((a, b) => b.near - a.near || b.doc_no - a.doc_no);
-    const nearest = near.slice(0, GUESSES).map(({ doc_no }) => doc_no);
+    const all = others.length > 0 ? [...new Set([...recent, ...others])] : recent;
+    const nearest = this.#nearestOf(await allMeanings(query, mark, index.terms, all));
     return nearest.length > 0 ? nearest : recent.slice(0, GUESSES);
+  }
+
+  #nearestOf({ doc_nos, texts, center }: Meanings): number[] {
+    this.#question.center = center;
+    const near = new Float64Array(texts.length);
+    for (let i = 0; i < near.length; i++) near[i] = this.#question.whole(texts[i]!);
+    // Sorting numbers alone is much faster than sorting all documents by them.
+    const least = near.slice().sort().at(-GUESSES) ?? Number.NEGATIVE_INFINITY;
+    const best: { doc_no: number; near: number }[] = [];
+    for (let i = 0; i < near.length; i++) if (near[i]! >= least) best.push({ doc_no: doc_nos[i]!, near: near[i]! });
+    best.sort((a, b) => b.near - a.near || b.doc_no - a.doc_no);
+    return best.slice(0, GUESSES).map(({ doc_no }) => doc_no);
   }
 
   /** Documents with words whose meaning is like that of a term. */
@@ -79,7 +87,9 @@ export class LikenessRanking {
   /** Ranks the best results by terms and all guesses anew. */
   async rerank(ranked: readonly Ranked[]): Promise<Ranked[]> {
     const isCompared = ({ candidate }: Ranked, at: number) => at < COMPARED || candidate.is_guess === true;
-    const meanings = await this.#meanings(ranked.filter(isCompared).map(({ doc_no }) => doc_no));
+    const { query, mark, index } = this.#search;
+    const doc_nos = ranked.filter(isCompared).map(({ doc_no }) => doc_no);
+    const meanings = await meaningsOf(query, mark, index.terms, doc_nos);
     return ranked
       .map((one) => {
         const text = meanings.get(one.doc_no);
@@ -88,10 +98,5 @@ export class LikenessRanking {
           : one;
       })
       .sort(byScore);
-  }
-
-  #meanings(doc_nos: readonly number[]): Promise<Map<number, Meaning>> {
-    const { query, mark, index } = this.#search;
-    return meaningsOf(query, mark, index.terms, doc_nos);
   }
 }

@@ -3,6 +3,7 @@ import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { StoreMark, TermIndex } from '../../index/sql.js';
 import { cooperativeYield } from '../../kernel/index.js';
 import { type Meaning, meaningOf } from '../../text/index.js';
+import { centerOf } from '../ranking/meaning.js';
 import { contentKey, contentTexts } from './contents.js';
 
 /** About 20 MB. */
@@ -12,7 +13,20 @@ const CACHE_MS = 600_000;
 /** Contents read at once. */
 const PAGE = 256;
 
-const cache = new Map<string, Map<number, Meaning>>();
+/** The meanings of a list of documents, without those that have none. */
+export interface Meanings {
+  readonly doc_nos: readonly number[];
+  readonly texts: readonly Meaning[];
+  readonly center: Meaning;
+}
+
+interface Cached {
+  readonly byNumber: Map<number, Meaning>;
+  /** Of the last list, which is mostly also the next: the newest documents. */
+  last?: { readonly asked: readonly number[]; readonly meanings: Meanings };
+}
+
+const cache = new Map<string, Cached>();
 let count = 0;
 let clearing: NodeJS.Timeout | undefined;
 
@@ -45,17 +59,40 @@ async function refsOf(query: Query, { tail }: TermIndex, doc_nos: readonly numbe
   return refs.concat(rows.map((row) => ({ ...row, doc_no: Number(row.doc_no) })));
 }
 
+const nameOf = ({ store, generation }: StoreMark, { tenant }: Query): string => `${store} ${generation} ${tenant}`;
+
+const isSame = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((one, at) => one === b[at]);
+
+export async function allMeanings(
+  query: Query,
+  mark: StoreMark,
+  index: TermIndex,
+  asked: readonly number[],
+): Promise<Meanings> {
+  const name = nameOf(mark, query);
+  const last = cache.get(name)?.last;
+  if (last && isSame(last.asked, asked)) return last.meanings;
+  const found = await meaningsOf(query, mark, index, asked);
+  const doc_nos = asked.filter((doc_no) => found.has(doc_no));
+  const texts = doc_nos.map((doc_no) => found.get(doc_no)!);
+  const meanings = { doc_nos, texts, center: centerOf(texts) };
+  const cached = cache.get(name);
+  if (cached) cached.last = { asked, meanings };
+  return meanings;
+}
+
 /** By number; without thoughts, which are ranked by terms alone, and documents whose content is gone. */
 export async function meaningsOf(
   query: Query,
-  { store, generation }: StoreMark,
+  mark: StoreMark,
   index: TermIndex,
   doc_nos: readonly number[],
 ): Promise<Map<number, Meaning>> {
-  const name = `${store} ${generation} ${query.tenant}`;
+  const name = nameOf(mark, query);
   const found = new Map<number, Meaning>();
   const missing: number[] = [];
-  const known = cache.get(name);
+  const known = cache.get(name)?.byNumber;
   for (const doc_no of doc_nos) {
     const meaning = known?.get(doc_no);
     if (meaning) found.set(doc_no, meaning);
@@ -83,7 +120,7 @@ export async function meaningsOf(
 
 function remember(name: string, doc_no: number, meaning: Meaning): void {
   let cached = cache.get(name);
-  if (!cached) cache.set(name, (cached = new Map()));
-  if (!cached.has(doc_no)) count++;
-  cached.set(doc_no, meaning);
+  if (!cached) cache.set(name, (cached = { byNumber: new Map() }));
+  if (!cached.byNumber.has(doc_no)) count++;
+  cached.byNumber.set(doc_no, meaning);
 }

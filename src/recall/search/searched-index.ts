@@ -2,7 +2,7 @@
 import type { Query } from '../../driver/index.js';
 import { type Features, featuresOf, type Range, type StoreMark, type TermIndex } from '../../index/sql.js';
 import type { DocQuery } from './conditions.js';
-import { matchingAmong, type Neighbours, neighboursOf, type TurnPosition } from './matching-docs.js';
+import { matchingAmong, type Neighbours, neighboursOf, newest, type TurnPosition } from './matching-docs.js';
 import { type DocBits, ownDocs } from './narrow-search.js';
 
 export interface SearchedIndex {
@@ -11,6 +11,8 @@ export interface SearchedIndex {
   ownWithTerms(codes: readonly number[], range: Range, postings: number): Promise<DocBits[] | undefined>;
   /** Readable documents that pass the filters, in the given order. */
   matchingAmong(doc_nos: readonly number[]): Promise<number[]>;
+  /** Readable documents that pass the filters, newest first. */
+  newest(up_to: number, limit: number): Promise<number[]>;
   /** The turns around the given ones, without these. */
   neighbours(found: readonly TurnPosition[]): Promise<Neighbours>;
   /** Ranking features, in no order. */
@@ -21,6 +23,7 @@ export const storedIndex = (query: Query, request: DocQuery, mark: StoreMark, te
   terms,
   ownWithTerms: (codes, range, fewer) => ownWithTerms(query, request, terms, { codes, range, fewer }),
   matchingAmong: (doc_nos) => matchingAmong(query, request, doc_nos),
+  newest: (up_to, limit) => newest(query, request, up_to, limit),
   neighbours: (found) => neighboursOf(query, request, found),
   features: (doc_nos) => featuresOf(query, mark, terms, doc_nos),
 });

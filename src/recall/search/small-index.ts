@@ -21,6 +21,16 @@ export function smallIndex(query: Query, request: DocQuery, terms: TermIndex): S
     ownWithTerms: async () => undefined,
     features: async (doc_nos) => docsOf(doc_nos),
     matchingAmong: (doc_nos) => readableAmong(docsOf(doc_nos).filter((doc) => hasType(request, doc))),
+    newest: async (up_to, limit) => {
+      const found: number[] = [];
+      for (let to = up_to, isOver = false; !isOver && found.length < limit; ) {
+        const docs = terms.tail.newest(to, limit);
+        found.push(...(await readableAmong(docs.filter((doc) => hasType(request, doc)))));
+        isOver = docs.length < limit;
+        to = (docs.at(-1)?.doc_no ?? 0) - 1;
+      }
+      return found.slice(0, limit);
+    },
     neighbours: async (found) => {
       const around = docsAround(terms, found);
       const readable = new Set(await readableAmong(around));
@@ -36,17 +46,32 @@ export function smallIndex(query: Query, request: DocQuery, terms: TermIndex): S
 const hasType = ({ entity_types }: DocQuery, { entity_type }: TailDoc): boolean =>
   entity_types === undefined || entity_types.includes(entity_type);
 
+/** Of more holders than this, all endings of the tenant are read if they are fewer: every note is a holder. */
+const FEW_HOLDERS = 50;
+
 /**
  * The documents that have not expired and whose holder has not ended; of an ended holder the database knows whether
  * they still show. Each holder is looked up once per search: turns around a turn mostly have the same.
  */
 function readableDocs(query: Query, { tenant, now }: DocQuery): (docs: readonly TailDoc[]) => Promise<number[]> {
   const known = new Map<string, boolean>();
-  const isEnded = ({ held_by }: TailDoc) => held_by !== null && known.get(held_by)!;
+  let all: ReadonlySet<string> | undefined;
+  let isMany = false;
+  const isEnded = ({ held_by }: TailDoc) => held_by !== null && (all ? all.has(held_by) : known.get(held_by)!);
+  const readAll = async (limit: number): Promise<void> => {
+    const rows = await query.all<{ holder: string }>(
+      sql`SELECT holder FROM endings WHERE tenant_id = ${tenant} LIMIT ${limit}`,
+    );
+    isMany = rows.length === limit;
+    if (!isMany) all = new Set(rows.map(({ holder }) => holder));
+  };
   const lookUp = async (docs: readonly TailDoc[]): Promise<void> => {
+    if (all) return;
     const holders = new Set<string>();
     for (const { held_by } of docs) if (held_by !== null && !known.has(held_by)) holders.add(held_by);
     if (holders.size === 0) return;
+    if (holders.size > FEW_HOLDERS && !isMany) await readAll(holders.size);
+    if (all) return;
     const rows = await query.all<{ holder: string }>(
       sql`SELECT holder FROM endings WHERE tenant_id = ${tenant} AND holder = ANY(${[...holders]})`,
     );
