@@ -66,17 +66,25 @@ const missedTable = ({ figures }) =>
 /** Figures are named `<set>: <measure>`. */
 function recallTable({ figures }) {
   const chosen = figures.filter(({ item }) => item === 'recall').map((one) => ({ ...one, name: one.what.split(': ') }));
-  const measures = [...new Set(chosen.map(({ name }) => name[1]))];
   const sets = [...new Set(chosen.map(({ name }) => name[0]))];
   const find = (set, measure) => chosen.find(({ name }) => name[0] === set && name[1] === measure);
-  return table(
+  const plain = (text) => text.replace(/ %$/, '');
+  const conversations = sets.filter((set) => find(set, 'R@10'));
+  const others = chosen.filter(({ name }) => !conversations.includes(name[0]));
+  const measures = [
+    ...new Set(chosen.filter(({ name }) => conversations.includes(name[0])).map(({ name }) => name[1])),
+  ];
+  const byQuestion = table(
     ['set', ...measures, 'target R@10'],
-    sets.map((set) => [
+    conversations.map((set) => [
       set,
-      ...measures.map((measure) => cell(find(set, measure)).replace(/ %$/, '')),
-      targetOf(find(set, 'R@10')).replace(/ %$/, ''),
+      ...measures.map((measure) => plain(cell(find(set, measure)))),
+      plain(targetOf(find(set, 'R@10'))),
     ]),
   );
+  if (others.length === 0) return byQuestion;
+  const rows = others.map((one) => [...one.name, cell(one), targetOf(one)]);
+  return `${byQuestion}\n\n${table(['set', 'measure', 'measured', 'target'], rows)}`;
 }
 
 function conditions({ date, commit, machine, databases, note, carried }) {
