@@ -217,6 +217,23 @@ onEveryTarget('users', (test) => {
     ]);
   });
 
+  it('USER-7 a summary of several users corrects no statement of one by that of another', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id } = await cairn.trajectories.create({ name: 't' });
+    const { scope_id } = await cairn.scopes.create({ trajectory_id, name: 's' });
+    for (const [user, city, day] of [
+      ['ann', 'Hamburg', 'May 4'],
+      ['bob', 'Bremen', 'May 9'],
+    ] as const) {
+      const content = `I live in ${city}. My dentist appointment is on ${day}.`;
+      await viewsOn(cairn).for({ user }).turns.add({ scope_id, role: 'User', content });
+    }
+    const { artifact } = await cairn.scopes.summarize({ scope_id });
+    const said = artifact!.content as string;
+    for (const one of ['Hamburg', 'Bremen', 'May 4', 'May 9']) expect(said).toContain(one);
+    expect(said).not.toContain('before:');
+  });
+
   it('USER-8 events of a user are those of its calls and the packets about it or about nobody', async () => {
     const cairn = await test().freshTenant();
     const [ann, bob] = ['ann', 'bob'].map((user) => viewsOn(cairn).for({ user }));

@@ -5,6 +5,8 @@ export interface TextSource {
   /** User, Assistant, System or Tool, in any case; absent for texts without a speaker, such as artifacts. */
   readonly role?: string;
   readonly speaker?: string | null;
+  /** Whom it is about; absent: nobody. Statements about different people correct nothing of each other. */
+  readonly about?: string;
   readonly text: string;
   /** A date as `parseDate` reads it. */
   readonly occurred_at?: string | number | null;

@@ -123,6 +123,7 @@ export function sourcesOf(turns: readonly Turn[], trajectory_id: string): TextSo
     group: groups.get(turn.turn_id) ?? null,
     trajectory_id,
     recalled: isRecalled(turn),
+    ...(turn.subject_ids.length === 0 ? {} : { about: canonical([...turn.subject_ids].sort()) }),
   }));
 }
 

@@ -53,7 +53,7 @@ class Corrector {
   readonly #statements: readonly Statement[];
   readonly #sources: readonly TextSource[];
   readonly #values: StatedValue[][] = [];
-  /** By subject and slot, the last statement that the rules of extraction read. */
+  /** By whom it is about, subject and slot, the last statement that the rules of extraction read. */
   readonly #slots = new Map<string, { readonly at: number; readonly fact: ExtractedFact }>();
 
   constructor(statements: readonly Statement[], sources: readonly TextSource[]) {
@@ -100,7 +100,7 @@ class Corrector {
   #replaceSlot(at: number, { source, text }: Statement): void {
     const fact = factStated({ ...this.#sources[source]!, text: withoutLead(text) });
     if (!fact || fact.slot === '' || fact.kind !== 'note') return;
-    const slot = `${fact.subject}\n${fact.slot}`;
+    const slot = `${this.#sources[source]!.about ?? ''}\n${fact.subject}\n${fact.slot}`;
     const before = this.#slots.get(slot);
     this.#slots.set(slot, { at, fact });
     if (!before || this.corrections.has(before.at) || this.#statements[before.at]!.source === source) return;
@@ -165,7 +165,14 @@ class Corrector {
   *#before(at: number): Generator<readonly [number, Statement]> {
     const { source } = this.#statements[at]!;
     for (let i = Math.max(0, at - MAX_BACK); i < at; i++)
-      if (this.#statements[i]!.source < source) yield [i, this.#statements[i]!];
+      if (this.#statements[i]!.source < source && this.#mayCorrect(source, this.#statements[i]!.source))
+        yield [i, this.#statements[i]!];
+  }
+
+  /** What is about nobody, such as an answer of an assistant, may correct anybody and be corrected by them. */
+  #mayCorrect(source: number, earlier: number): boolean {
+    const [own, other] = [this.#sources[source]!.about, this.#sources[earlier]!.about];
+    return own === undefined || other === undefined || own === other;
   }
 
   /** The values of the whole turn. */
