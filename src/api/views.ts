@@ -28,14 +28,20 @@ export const viewsOn = (api: Api, of?: string): CairnView => ({
 const otherUser = (of: string, named: string): CairnError =>
   new CairnError('FORBIDDEN', `this view acts for user ${of}, not for user ${named}`, { rule: 'user', user_id: of });
 
+/** A stream reports errors to its reader. */
+const refusedStream = (refusal: CairnError): AsyncIterable<never> => ({
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(refusal) }),
+});
+
 /** Gives all calls the option `user`; a call that names another user is refused. */
 function forUser(api: Api, user: string): Api {
   const all = api as unknown as ApiByName;
   const view: Record<string, Record<string, unknown>> = {};
-  for (const { group, verb } of allOperations)
+  for (const { group, verb, stream } of allOperations)
     (view[group] ??= {})[verb] = (input?: unknown, options?: CallOptions) => {
       if (options?.user === undefined || options.user === user) return all[group]![verb]!(input, { ...options, user });
-      return Promise.reject(otherUser(user, options.user));
+      const refusal = otherUser(user, options.user);
+      return stream ? refusedStream(refusal) : Promise.reject(refusal);
     };
   return view as unknown as Api;
 }

@@ -51,6 +51,8 @@ onEveryTarget('users', (test) => {
     ];
     for (const one of await Promise.all(attempts.map(refusalOf))) expect(one).toMatchObject({ code: 'FORBIDDEN' });
     expect(await refusalOf(cairn.cards.list({}, { user: '' }))).toMatchObject({ code: 'INVALID_INPUT' });
+    const stream = view.events.follow({ after: '0' }, { user: 'bob' })[Symbol.asyncIterator]();
+    expect(await refusalOf(stream.next())).toMatchObject(refused);
     const both = cairn.memory.recall({ query: 'x', user: 'bob' }, { user: 'ann' });
     expect(await refusalOf(both)).toMatchObject(refused);
     expect(await view.for({ user: 'ann' }).cards.add({ content: 'x' })).toMatchObject({ subject_ids: ['ann'] });
