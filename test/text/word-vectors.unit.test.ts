@@ -1,16 +1,35 @@
 /** The file of word vectors, and what words and texts have in common by it. */
+import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { meaningOf, nearestWords, similarityOf, vectorIdOf } from '#cairn/text/index.js';
 import { WordVectors, wordVectors, wordVectorsFile } from '#cairn/text/word-vectors.js';
 
 const FILE = new URL('../../assets/word-vectors.bin', import.meta.url);
+const MODULE = new URL('../../dist/text/word-vectors.js', import.meta.url);
+const WORDS = 65_000;
 const near = (a: string, b: string): number => similarityOf(meaningOf(a), meaningOf(b));
 
 describe('the file of word vectors', () => {
   it('is in the build as in the repository, and at most 10 MB', () => {
     expect(readFileSync(new URL('../../dist/word-vectors.bin', import.meta.url)).equals(readFileSync(FILE))).toBe(true);
     expect(statSync(FILE).size).toBeLessThan(10_000_000);
+  });
+
+  it('takes at most 20 MB of memory, once per thread, with the vectors of all words in use', () => {
+    const code = `
+      const { wordVectors } = await import(${JSON.stringify(MODULE.href)});
+      const bytes = () => (gc(), process.memoryUsage().heapUsed + process.memoryUsage().external);
+      const before = bytes();
+      const vectors = wordVectors();
+      for (let id = 0; id < ${WORDS}; id++) vectors.similarity(0, id);
+      const taken = bytes() - before;
+      console.log(JSON.stringify({ taken, isSame: wordVectors() === vectors }));`;
+    const output = execFileSync(process.execPath, ['--expose-gc', '--input-type=module', '--eval', code]);
+    const { taken, isSame } = JSON.parse(output.toString()) as { taken: number; isSame: boolean };
+    expect(taken).toBeGreaterThan(statSync(FILE).size);
+    expect(taken).toBeLessThan(20_000_000);
+    expect(isSame).toBe(true);
   });
 
   it('has what was written', () => {
@@ -49,7 +68,7 @@ describe('the file of word vectors', () => {
 
   it('has every word at its id', () => {
     const vectors = wordVectors();
-    for (let id = 0; id < 65_000; id += 97) expect(vectors.idOf(vectors.wordOf(id))).toBe(id);
+    for (let id = 0; id < WORDS; id += 97) expect(vectors.idOf(vectors.wordOf(id))).toBe(id);
   });
 });
 

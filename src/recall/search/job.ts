@@ -7,7 +7,7 @@ import { confidenceOf, type Evidence, type Standard, standardOf } from '../ranki
 import { type Question, readQuestion } from '../ranking/question.js';
 import { type Candidate, rank } from '../ranking/ranking.js';
 import { type Snippet, snippetAmong } from '../ranking/snippets.js';
-import { type QuestionVector, withNearest } from '../vectors/nearest.js';
+import { nearestDocs, type QuestionVector, withNearest } from '../vectors/nearest.js';
 import { type BatchEnd, findCandidates } from './candidates.js';
 import { contentKey, contentTexts } from './contents.js';
 import { LikenessRanking } from './likeness.js';
@@ -151,7 +151,8 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
   const ends: BatchEnd[] = [];
   const listed = new Set<number>();
   const likeness = new LikenessRanking(search);
-  const guesses = request.with_guesses ? await likeness.guesses(range) : [];
+  const near = isFused ? await nearestDocs(query, { ...request, docs }, vector, range) : undefined;
+  const guesses = request.with_guesses ? await likeness.guesses(range, near?.doc_nos) : [];
   let ceiling = Number.MAX_VALUE;
   let standard: Standard | undefined;
   for (let number = 0, rest: RankedBatch['rest'] = 'more'; rest === 'more'; number++) {
@@ -162,16 +163,16 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
     const withGuesses = number === 0 ? asGuesses(candidates, guesses) : candidates;
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
     const byTerms = rank(question, withGuesses, { docs, df: found.df });
-    const isCompared = number === 0 && !isFused;
+    const isCompared = number === 0 && !near;
     const ranked = isCompared ? await likeness.rerank(byTerms) : byTerms;
     let results: Result[] = ranked;
     let complete = found.isComplete();
-    if (isFused && number === 0) {
-      const fused = await withNearest(query, { ...request, docs }, vector, range, { results, measures });
+    if (near && number === 0) {
+      const fused = await withNearest(query, vector!, near.doc_nos, { results, measures });
       measures = fused.measures;
       results = fused.results;
       for (const { doc_no } of results) listed.add(doc_no);
-      complete &&= fused.complete;
+      complete &&= near.complete;
     }
     const byNumber = new Map(ranked.map((one) => [one.doc_no, one]));
     const evidenceOf = ({ doc_no, score }: Result): Evidence => {

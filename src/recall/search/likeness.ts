@@ -43,8 +43,18 @@ export class LikenessRanking {
     this.#question = new QuestionMeaning(search.question);
   }
 
-  /** Documents that may answer though they lack the terms, nearest first; the newest if the question has no known word. */
-  async guesses(range: Range): Promise<number[]> {
+  /**
+   * Documents that may answer though they lack the terms: the nearest by an embedder, if there is one; then, as some may
+   * not have its vectors yet, the nearest by words.
+   */
+  async guesses(range: Range, embedded: readonly number[] = []): Promise<number[]> {
+    const nearest = embedded.slice(0, GUESSES);
+    if (nearest.length === GUESSES) return nearest;
+    return [...new Set([...nearest, ...(await this.#nearestByWords(range))])].slice(0, GUESSES);
+  }
+
+  /** Nearest first; the newest if the question has no known word. */
+  async #nearestByWords(range: Range): Promise<number[]> {
     const { query, mark, index, docs } = this.#search;
     const recent = await index.newest(range.to, LOOKED_THROUGH);
     if (this.#question.isEmpty) return recent.slice(0, GUESSES);

@@ -41,13 +41,11 @@ interface VectorQuery extends DocQuery {
 /** Adds the nearest documents to the results by terms and ranks all by both, measured as on an earlier page. */
 export async function withNearest(
   query: Query,
-  request: VectorQuery,
   question: QuestionVector,
-  range: Range,
+  near: readonly number[],
   { results: byTerms, measures: earlier }: { results: readonly Result[]; measures: Measures | undefined },
-): Promise<{ results: Result[]; measures: Measures; complete: boolean }> {
-  const { doc_nos, complete } = await nearestDocs(query, request, question, range);
-  const compared = new Set(doc_nos);
+): Promise<{ results: Result[]; measures: Measures }> {
+  const compared = new Set(near);
   for (const { doc_no } of byTerms.slice(0, COMPARED)) compared.add(doc_no);
   // Sorted, so that sums over them are equal to the last bit.
   const inOrder = [...compared].sort((a, b) => a - b);
@@ -61,7 +59,13 @@ export async function withNearest(
     const similar: readonly Boost[] = isNearer ? [{ name: 'similar', factor }] : [];
     return { doc_no, score, matched, nearby, boosts: [...boosts, ...similar] };
   });
-  return { results, measures, complete };
+  return { results, measures };
+}
+
+interface NearestDocs {
+  /** Nearest first. */
+  readonly doc_nos: number[];
+  readonly complete: boolean;
 }
 
 /** Documents read per attempt, until enough of them pass the filters. */
@@ -69,12 +73,12 @@ const READS = [1000, 60_000];
 const BATCH = 1000;
 
 /** The nearest readable documents that pass the filters; `complete` if no document with a vector was skipped. */
-async function nearestDocs(
+export async function nearestDocs(
   query: Query,
   request: VectorQuery,
   question: QuestionVector,
   range: Range,
-): Promise<{ doc_nos: number[]; complete: boolean }> {
+): Promise<NearestDocs> {
   const doc_nos: number[] = [];
   const seen = new Set<number>();
   for (const limit of READS) {

@@ -1,5 +1,6 @@
 /** Recall by meaning: an answer wherever there is anything, and how sure it is. */
 import { expect, it } from 'vitest';
+import { say, someScope } from '../../support/nouns/scopes.js';
 import { onEveryTarget, refusalOf } from '../../support/targets.js';
 
 const MEMORIES = [
@@ -44,6 +45,28 @@ onEveryTarget('recall by meaning', (test) => {
     expect(passages).toHaveLength(MEMORIES.length - 1);
   });
 
+  it('RECALL-20 leaves out ended content among many notes, with few endings and with many', async () => {
+    const texts = Array.from({ length: 60 }, (_, i) => `Parcel ${i} has arrived at the depot.`);
+    const cairn = await remembered(texts);
+    const { scope_id } = await someScope(cairn);
+    await say(cairn, scope_id, 'Biscuit is our border terrier.');
+    const query = 'How old is the dog?';
+    const recalled = async () => {
+      const { passages } = await cairn.memory.recall({ query, limit: 100, entity_types: ['Turn', 'Note'] });
+      return passages.map(({ entity_type }) => entity_type);
+    };
+    expect((await recalled())[0]).toBe('Turn');
+    await cairn.scopes.close({ scope_id });
+    expect(await recalled()).not.toContain('Turn');
+    for (let i = 0; i < 70; i++) {
+      const { id } = await cairn.memory.remember({ text: `Crate ${i} is empty.` });
+      await cairn.notes.delete({ note_id: id });
+    }
+    const left = await recalled();
+    expect(left).not.toContain('Turn');
+    expect(left.length).toBeGreaterThanOrEqual(40);
+  });
+
   it('RECALL-20 pages through all of a store, each memory once', async () => {
     const cairn = await remembered([...MEMORIES, ...MEMORIES.map((text) => `${text} So it was in spring.`)]);
     const query = 'How old is the dog?';
@@ -55,6 +78,18 @@ onEveryTarget('recall by meaning', (test) => {
       cursor = page.next_cursor;
     }
     expect([ids.length, new Set(ids).size]).toEqual([12, 12]);
+  });
+
+  it('RECALL-20 finds an old memory among thousands by words of like meaning', async () => {
+    const cairn = await remembered(['The doctor is called Adaeze.']);
+    for (let from = 0; from < 1200; from += 100) {
+      const cards = Array.from({ length: 100 }, (_, i) => ({
+        content: `Parcel ${from + i} has arrived at the depot.`,
+      }));
+      await cairn.cards.add_batch({ cards });
+    }
+    const { passages } = await cairn.memory.recall({ query: 'Which physician do we see?' });
+    expect(passages[0]).toMatchObject({ text: 'The doctor is called Adaeze.', matched: [] });
   });
 
   it('RECALL-21 is surer of an answer than of a guess', async () => {

@@ -67,6 +67,39 @@ for (const target of targetNames()) {
       expect(results[0]!.boosts.at(-1)!.factor).toBeGreaterThan(1);
     });
 
+    it('SEARCH-30 guesses for recall by the embedder, and by words only what has no vector yet', async () => {
+      const { cairn } = await tenantOf();
+      const terrier = 'Biscuit is our border terrier, turned nine in March';
+      await cairn.cards.add({ content: terrier });
+      await cairn.cards.add_batch({
+        cards: Array.from({ length: 45 }, (_, i) => ({ content: `puppy ${'x'.repeat(i)}` })),
+      });
+      await test.store.embedded();
+      const recalled = async (query: string) => {
+        const { passages } = await cairn.memory.recall({ query, limit: 50 });
+        return passages.map(({ text }) => text);
+      };
+      const found = await recalled('dogs? canine!');
+      expect(found.length).toBeGreaterThanOrEqual(40);
+      expect(found).not.toContain(terrier);
+      standIn.behaves = 'fails';
+      try {
+        expect(await recalled('dogs? canines!')).toContain(terrier);
+      } finally {
+        standIn.behaves = 'well';
+      }
+    });
+
+    it('RECALL-20 answers where the embedder finds nothing near, and where no vector is made yet', async () => {
+      const { cairn } = await tenantOf();
+      const contents = ['hound', 'ship', 'glad'];
+      for (const content of contents) await cairn.cards.add({ content });
+      const count = async () => (await cairn.memory.recall({ query: 'doctor' })).passages.length;
+      expect(await count()).toBe(contents.length);
+      await test.store.embedded();
+      expect(await count()).toBe(contents.length);
+    });
+
     it('EMB-2 makes one vector of texts that are the same, and asks for it once', async () => {
       const { tenant, cairn } = await tenantOf();
       const { scope_id } = await someScope(cairn);
