@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { allOperations } from '../api/contract.js';
 import type { Out } from '../engine/contract.js';
 import { invalid } from '../kernel/index.js';
+import { forgottenAccount, forgottenCounts } from '../maintenance/contract.js';
 import { addFlags, callOperation } from './operations.js';
 import { type Settings, withStore } from './settings.js';
 import { grey, isConfirmed, plain } from './terminal.js';
@@ -13,22 +14,7 @@ type Flags = Settings & Record<string, unknown> & { readonly json?: boolean; rea
 /** Lines of a plan that are printed. */
 const MAX_LISTED = 20;
 
-const countsOf = (counts: Receipt['erased']): string =>
-  counts
-    .map(({ entity_type, entities }) => `${entities} ${entity_type.toLowerCase()}${entities === 1 ? '' : 's'}`)
-    .join(', ');
-
 const total = (counts: Receipt['erased']): number => counts.reduce((sum, { entities }) => sum + entities, 0);
-
-/** What is or would be erased, in words. */
-function accountOf({ erased, derived, kept_shared, copies }: Receipt): string[] {
-  return [
-    ...(derived.length > 0 ? [`derived from it: ${countsOf(derived)}`] : []),
-    ...(kept_shared > 0 ? [`${kept_shared} about others as well, which stay: --shared erases them too`] : []),
-    ...(copies > 0 ? [`${copies} independent copies of the same text stay: --copies erases them too`] : []),
-    ...(erased.length === 0 ? ['nothing to forget'] : []),
-  ];
-}
 
 function planLines(plan: Receipt): string[] {
   const candidates = new Map((plan.candidates ?? []).map((one) => [one.id, one]));
@@ -42,13 +28,13 @@ function planLines(plan: Receipt): string[] {
       return `${entity_type.toLowerCase()} ${entity_id}${said}${origin === 'named' ? '' : grey(`  ${origin}`)}`;
     });
   const more = total(plan.erased) + total(plan.derived) - items.length;
-  return [...items, ...(more > 0 ? [`and ${more} more`] : []), ...accountOf(plan)];
+  return [...items, ...(more > 0 ? [`and ${more} more`] : []), ...forgottenAccount(plan)];
 }
 
 function receiptLines(receipt: Receipt): string[] {
   return [
-    `forgot ${countsOf(receipt.erased) || 'nothing'} ${grey(`(${receipt.status})`)}`,
-    ...accountOf(receipt).filter((line) => line !== 'nothing to forget'),
+    `forgot ${forgottenCounts(receipt.erased) || 'nothing'} ${grey(`(${receipt.status})`)}`,
+    ...forgottenAccount(receipt).filter((line) => line !== 'nothing to forget'),
     grey(`not covered: ${receipt.not_covered.join(', ')}`),
     `receipt ${receipt.erasure_id}`,
   ];

@@ -301,7 +301,7 @@ onEveryTarget('forgetting', (test) => {
     const own = await cairn.memory.remember({ text: 'Alice is at home today.' }, alice);
     const bobs = await cairn.memory.remember({ text: 'Bob is at work today.' }, { user: 'bob' });
     const both = await cairn.cards.add({ content: 'Alice and Bob.', subject_ids: ['alice', 'bob'] });
-    for (const input of [{ ids: [bobs.id] }, { ids: [both.card_id] }, { user: 'bob' }])
+    for (const input of [{ ids: [bobs.id] }, { ids: [both.card_id] }, { user: 'bob' }, { user: 'carol' }])
       expect((await refusalOf(cairn.memory.forget(input, alice))).code).toBe('FORBIDDEN');
     const receipt = await cairn.memory.forget({ user: 'alice' }, alice);
     expect(receipt.items.map(({ entity_id, outcome }) => [entity_id, outcome])).toContainEqual([own.id, 'erased']);

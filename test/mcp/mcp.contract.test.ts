@@ -82,6 +82,19 @@ describe('tools', () => {
     expect(textOf(found)).toContain('1. Lena lives in Munich now. (since 2026-03-01; before: Hamburg)');
   });
 
+  it('FORGET-7 MCP-2 show a model what a query finds beside its id, and tell what was forgotten', async () => {
+    const kept = await mcp.call('remember', { text: 'The code of the garage is 4711.' });
+    const { id } = kept.structuredContent as { id: string };
+    const found = await mcp.call('forget', { query: 'garage code', dry_run: true });
+    const lines = textOf(found).split('\n');
+    expect(lines[0]).toBe('Nothing is erased yet. Forget these by their ids, and only those that are meant:');
+    expect(lines[1]).toMatch(new RegExp(`^note ${id}, confidence [\\d.]+: The code of the garage is 4711\\.$`));
+    const planned = await mcp.call('forget', { ids: [id], dry_run: true });
+    expect(textOf(planned)).toBe(`Nothing is erased yet. Would erase: 1 note.\nnote ${id} (named)`);
+    const forgotten = await mcp.call('forget', { ids: [id] });
+    expect(textOf(forgotten)).toMatch(/^Forgot 1 note \((verified|pending)\)\.\nnot covered: .*\nreceipt \S+$/);
+  });
+
   it('MCP-3 name what is wrong with an input, and go on', async () => {
     const before = await textsIn(cwd);
     const refused = await mcp.call('remember', { txt: 'Anna prefers tea', tags: 7 });

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Group, operation, reads, writes } from '../../engine/contract.js';
 import { pageInput, pageOutput, uuid } from '../../kernel/contract.js';
+import { forgottenAsText } from './forgotten-text.js';
 import { erasure, erasureSummary, forgetInput, forgotten, verification } from './model.js';
 
 const AN_ERASURE = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a7f';
@@ -30,6 +31,7 @@ export const forgetting = {
     summary: 'Erase content in every version and copy, with what was derived from it; answers with a receipt.',
     mcp: {
       tool: 'forget',
+      text: forgottenAsText,
       destroys: true,
       use:
         'Use it when somebody asks that something be forgotten. First call it with query and dry_run, show what it ' +

@@ -114,6 +114,8 @@ export const forgotten = erasure
   })
   .meta({ id: 'Forgotten' });
 
+export type Forgotten = z.output<typeof forgotten>;
+
 export const verification = z
   .object({
     erasure_id: z.string().describe('Id of the erasure'),

@@ -33,7 +33,7 @@ export const typeOf = (kind: string): ErasedType => (kind.charAt(0).toUpperCase(
 
 type By = 'ids' | 'filter' | 'user' | 'query';
 
-function checkInput(input: ForgetInput): By {
+function checkInput({ caller: { user_id } }: Call, input: ForgetInput): By {
   const given = (['ids', 'filter', 'user', 'query'] as const).filter((name) => input[name] !== undefined);
   if (given.length !== 1) throw invalid('give exactly one of `ids`, `filter`, `user` and `query`');
   const [by] = given as [By];
@@ -41,6 +41,10 @@ function checkInput(input: ForgetInput): By {
     throw invalid('a `query` only finds candidates: call with dry_run, then forget the `ids` that you mean');
   if (by === 'filter' && Object.values(input.filter!).every((value) => value === undefined))
     throw invalid('`filter` must have a member: to erase everything, delete the tenant');
+  if (by === 'user' && user_id !== undefined && input.user !== user_id)
+    throw new CairnError('FORBIDDEN', `user ${user_id} may not forget what is about user ${input.user}`, {
+      rule: 'user',
+    });
   if (input.shared !== undefined && by !== 'user') throw invalid('`shared` belongs to `user`');
   return by;
 }
@@ -233,7 +237,7 @@ async function findCandidates(call: Call, query: string) {
 const asNamed = (item: Forgettable): PlannedItem => ({ ...item, origin: 'named', state: STATE.todo });
 
 export async function forget(call: Call, input: In<'memory.forget'>): Promise<Out<'memory.forget'>> {
-  const by = checkInput(input);
+  const by = checkInput(call, input);
   const { dry_run = false, shared = false, copies = false } = input;
   if (copies) await checkUses(call, COPIES, {});
   if (by === 'query') {
