@@ -21,7 +21,7 @@ const USAGE = `npm run bench -- [--quick] [--only <item or database>]…
 npm run bench -- --compare [file]
 npm run bench -- --save [--drop-carried] [--note <text>]
 
-  --quick      some seconds an item, and some minutes for checkpoints
+  --quick      less of each item, at most some minutes; without it, larger stores, too
   --only       a part: items (see --list), sqlite, postgres; the results of several runs on one commit are merged
   --list       the items, and which of them are long: those run only when they are named
   --compare    measures nothing: the last results against the newest file in bench/history, or another file
