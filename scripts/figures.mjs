@@ -2,12 +2,12 @@
 //   <!-- bench:packets.write, 64 callers:sqlite -->0.24      one figure; the number behind the comment is replaced
 //   <!-- table:appends packets --> … <!-- /table -->         the figures of these items, with their targets
 //   <!-- table:missed --> …, <!-- table:recall --> …, <!-- table:calibration --> …, <!-- table:conditions --> …
-// A figure that was measured at another commit than the file is marked with °, and the conditions name that commit; with °1,
-// °2 … where there are several.
+// A figure that was measured at another commit than the file is marked with °, and the conditions name that commit; with °¹,
+// °² … where there are several.
 import { items } from '../bench/items.mjs';
 import { keyOf, shownOf, UNKNOWN } from '../bench/support/history.mjs';
 
-const ONE = /(<!-- bench:(.+?):(\w+) -->)[\d.,]*\d(?:°\d*)?/g;
+const ONE = /(<!-- bench:(.+?):(\w+) -->)[\d.,]*\d(?:°[¹²³⁴-⁹]*)?/g;
 const BLOCK = /(<!-- table:([\w ]+) -->\n)[\s\S]*?(<!-- \/table -->)/g;
 const NAMES = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
 
@@ -24,7 +24,7 @@ export function shown(figure) {
 const unitOf = (figure) => (isOurs(figure) ? (figure.unit ?? '').trim().replace('/s', ' a second') : '');
 const withUnit = (value, unit) => `${value}${unit === '' || unit === '×' || unit.startsWith(' ') ? unit : ` ${unit}`}`;
 
-/** The commits at which figures of a run were measured that it carries over, oldest last. */
+/** The commits at which figures of a run were measured that it carries over. */
 const olderCommits = ({ figures }) =>
   [...new Set(figures.filter(({ carried }) => carried).map(commitOf))].sort((a, b) =>
     a === UNKNOWN ? 1 : b === UNKNOWN ? -1 : 0,
@@ -33,9 +33,13 @@ const commitOf = ({ carried }) => (carried === true ? UNKNOWN : carried);
 
 function markOf(run, figure) {
   if (!figure.carried) return '';
-  const commits = olderCommits(run);
-  return commits.length === 1 ? '°' : `°${commits.indexOf(commitOf(figure)) + 1}`;
+  return marksOf(olderCommits(run)).get(commitOf(figure));
 }
+
+const DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+const raised = (number) => String(number).replace(/\d/g, (digit) => DIGITS[digit]);
+const marksOf = (commits) =>
+  new Map(commits.map((commit, i) => [commit, commits.length === 1 ? '°' : `°${raised(i + 1)}`]));
 
 function cell(run, figure) {
   if (!figure) return '';
@@ -123,9 +127,7 @@ function calibrationTable(run) {
 }
 
 function olderNotes(run) {
-  const commits = olderCommits(run);
-  return commits.map((commit, i) => {
-    const mark = commits.length === 1 ? '°' : `°${i + 1}`;
+  return [...marksOf(olderCommits(run))].map(([commit, mark]) => {
     if (commit === UNKNOWN) return `${mark} Measured at earlier commits; which was not kept.`;
     return `${mark} Measured at commit \`${commit}\`.`;
   });
@@ -134,11 +136,8 @@ function olderNotes(run) {
 function conditions(run) {
   const { date, commit, machine, databases, note } = run;
   const versions = Object.entries(databases).map(([name, version]) => `${NAMES[name]} ${version}`);
-  const lines = [
-    `Commit \`${commit}\`, ${date.slice(0, 10)}: ${machine.cores} cores (${machine.cpu}), Node ${machine.node}, ${versions.join(', ')}.`,
-    ...(note ? [note] : []),
-    ...olderNotes(run),
-  ];
+  const on = [`${machine.cores} cores (${machine.cpu})`, `Node ${machine.node}`, ...versions].join(', ');
+  const lines = [`Commit \`${commit}\`, ${date.slice(0, 10)}: ${on}.`, ...(note ? [note] : []), ...olderNotes(run)];
   return lines.join('\n\n');
 }
 
@@ -156,7 +155,8 @@ export function withFigures(text, run) {
   return text
     .replace(ONE, (_, comment, what, target) => {
       const figure = byKey.get(keyOf({ target, what }));
-      if (!figure || figure.skipped) throw new Error(`there is no figure ${keyOf({ target, what })}`);
+      if (!figure || figure.skipped)
+        throw new Error(`there is no figure ${keyOf({ target, what })}: measure it, or take it out of the page`);
       return `${comment}${shown(figure)}${markOf(run, figure)}`;
     })
     .replace(BLOCK, (_, begin, name, end) => `${begin}\n${block(run, name)}\n\n${end}`);

@@ -32,7 +32,7 @@ describe('figures in pages', () => {
     const conditions = { date: '2026-11-20', machine: { cores: 2, cpu: 'x', node: '20' } };
     const of = (...figures: object[]) => ({ ...run(...figures), ...conditions });
     const one = of(figure('a', 1, { item: 'turns' }), figure('b', 2, { item: 'turns', carried: 'abc' }));
-    expect(inPage('turns', one)).toMatch(/\| a +\| +\| 1\.00 +\|[\s\S]*\| b +\| +\| 2\.00° \|/);
+    expect(inPage('turns', one)).toMatch(/\| a +\| +\| 1\.00 +\|[\s\S]*\| b +\| +\| 2\.00° +\|/);
     expect(inPage('conditions', one)).toContain('\n° Measured at commit `abc`.\n');
     expect(withFigures('<!-- bench:b:sqlite -->9.9 times', one)).toBe('<!-- bench:b:sqlite -->2.00° times');
     expect(withFigures('<!-- bench:a:sqlite -->9.9° times', one)).toBe('<!-- bench:a:sqlite -->1.00 times');
@@ -41,9 +41,9 @@ describe('figures in pages', () => {
       figure('a', 1, { item: 'turns', carried: true }),
       figure('b', 2, { item: 'turns', carried: 'abc' }),
     );
-    expect(inPage('turns', several)).toMatch(/1\.00°2[\s\S]*2\.00°1/);
+    expect(inPage('turns', several)).toMatch(/1\.00°²[\s\S]*2\.00°¹/);
     expect(inPage('conditions', several)).toContain(
-      '°1 Measured at commit `abc`.\n\n°2 Measured at earlier commits; which was not kept.\n',
+      '°¹ Measured at commit `abc`.\n\n°² Measured at earlier commits; which was not kept.\n',
     );
   });
 
