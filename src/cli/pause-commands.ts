@@ -9,8 +9,22 @@ import { type Settings, withStore } from './settings.js';
 import { color, grey, plain } from './terminal.js';
 
 export const pauseCommands: readonly OwnCommand[] = [
-  { group: 'pauses', verb: 'list', add: addList },
-  { group: 'pauses', verb: 'answer', add: addAnswer },
+  {
+    group: 'pauses',
+    verb: 'list',
+    examples: ['cairn pauses list --status open', 'cairn pauses list --execution run-1 --json'],
+    add: addList,
+  },
+  {
+    group: 'pauses',
+    verb: 'answer',
+    examples: [
+      "cairn pauses answer 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b approve --comment 'Looks good.'",
+      `cairn pauses answer 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b modify --value '{"branch":"staging"}'`,
+      'cairn pauses answer 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b --choice yes',
+    ],
+    add: addAnswer,
+  },
 ];
 
 const operationOf = (verb: string) => allOperations.find((one) => one.group === 'pauses' && one.verb === verb)!;
@@ -65,10 +79,6 @@ function addList(command: Command): void {
   const operation = operationOf('list');
   withStore(command.description(operation.summary)).option('--json', 'print the whole answer as JSON');
   const readFlags = addFlags(command, operation, []);
-  command.addHelpText(
-    'after',
-    '\nExamples:\n  $ cairn pauses list --status open\n  $ cairn pauses list --execution run-1 --json',
-  );
   command.action(async () => {
     const options = command.optsWithGlobals() as Flags;
     const answer = (await callOperation(operation, readFlags(options), options)) as Out<'pauses.list'>;
@@ -87,15 +97,6 @@ function addAnswer(command: Command): void {
     .addArgument(new Argument('[action]', 'default: continue, if a choice is given').choices(pauseAction.options))
     .addOption(new Option('--json', 'print the whole answer as JSON'));
   const readFlags = addFlags(command, operation, ['pause_id', 'action']);
-  const id = String(operation.example.pause_id);
-  command.addHelpText(
-    'after',
-    `
-Examples:
-  $ cairn pauses answer ${id} approve --comment 'Looks good.'
-  $ cairn pauses answer ${id} modify --value '{"branch":"staging"}'
-  $ cairn pauses answer ${id} --choice yes`,
-  );
   command.action(async (pause_id: string, action: PauseAction | undefined) => {
     const options = command.optsWithGlobals() as Flags;
     const input = { pause_id, ...(action === undefined ? {} : { action }), ...readFlags(options) };

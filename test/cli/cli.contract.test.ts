@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { allOperations } from '#cairn/api/contract.js';
+import { allOperations, groups } from '#cairn/api/contract.js';
 import { openCairn } from '#cairn/cairndb.js';
 import { program } from '#cairn/cli/main.js';
 import { SqliteConnection } from '#cairn/driver/index.js';
@@ -53,6 +53,20 @@ describe('help', () => {
       let help = '';
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
       expect(help).toMatch(new RegExp(`Examples?:\\n  \\$ ${name}`));
+    });
+  }
+
+  for (const [name, command] of commandsOf(program())) {
+    const group = name.replace('cairn ', '').replaceAll('-', '_');
+    if (!Object.hasOwn(groups, group)) continue;
+    it(`of ${name} shows an example of one of its commands`, () => {
+      const linesOf = (of: Command): string[] => {
+        let help = '';
+        of.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+        return help.split('\n').filter((line) => line.startsWith('  $ '));
+      };
+      const [example] = linesOf(command);
+      expect(command.commands.flatMap(linesOf)).toContain(example);
     });
   }
 
@@ -180,6 +194,10 @@ describe('mistakes', () => {
     [
       ['recall', 'tea', '--database', 'typo/typo.db'],
       ['there is no file typo/typo.db', 'remember'],
+    ],
+    [
+      ['dsl', 'export', '--database', 'typo.db'],
+      ['there is no file typo.db', 'create it, for example with `cairn dsl apply`'],
     ],
     [['tree', '--database', 'typo.db'], ['there is no file typo.db']],
     [['tail', '--database', 'typo.db'], ['there is no file typo.db']],
