@@ -534,6 +534,7 @@ describe('pauses', () => {
           `^${pause_id} {2}open {2}asked by agent \\d+ s ago, manual, 59 min left, then it expires$`,
         ),
         '  Deploy to production?',
+        '  of execution run-1',
         '  choices: yes, no',
         '  answers: approve, reject, modify, continue, retry, cancel',
         '',
@@ -552,6 +553,60 @@ describe('pauses', () => {
       });
       expect(await cairn(['pauses', 'list', '--status', 'open'], { cwd })).toMatchObject({ stdout: 'no pauses\n' });
     }));
+
+  const askedOn = async (details: unknown, more: readonly string[] = []): Promise<string[]> => {
+    let lines: string[] = [];
+    await inFolder(async (cwd) => {
+      await cairn(['executions', 'create', '--execution', 'run-1', '--agent', 'builder'], { cwd });
+      const words = ['--question', 'May I?', '--trigger', 'tool_confirmation', '--details', JSON.stringify(details)];
+      const asked = await cairn(['pauses', 'create', '--execution', 'run-1', ...words, ...more], { cwd });
+      expect(asked).toMatchObject({ code: 0, stderr: '' });
+      const { stdout } = await cairn(['pauses', 'list'], { cwd });
+      lines = stdout.trimEnd().split('\n');
+    });
+    return lines;
+  };
+
+  it('CLI-6 show what is to be approved: tool and arguments, run, and who is asked', async () => {
+    const [head, ...lines] = await askedOn(
+      { tool: 'deploy', arguments: { branch: 'main', force: true }, thread_id: 't-7', interrupt_id: 'i-1' },
+      ['--to-agent-type', 'lead'],
+    );
+    expect(head).toMatch(/asked by \w+ \d+ s ago, tool_confirmation$/);
+    expect(lines).toEqual([
+      '  May I?',
+      '  of execution run-1',
+      '  to any agent of type lead',
+      '  arguments: {"branch":"main","force":true}',
+      '  interrupt_id: i-1',
+      '  thread_id: t-7',
+      '  tool: deploy',
+      expect.stringMatching(/^ {2}answers: approve/),
+    ]);
+  });
+
+  it('CLI-6 show details within bounds, say what is left out, and repeat no question', async () => {
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`field_${i + 10}`, i]));
+    const lines = await askedOn({ value: 'May I?', a: 'x'.repeat(5000), ['b'.repeat(500)]: 1, ...many });
+    const details = lines.slice(3, -1);
+    expect(details[0]).toMatch(/^ {2}a: x{499}… \(5,000 characters\)$/);
+    expect(details[1]).toMatch(/^ {2}b{59}…: 1$/);
+    expect(details.slice(2, 20)).toEqual(Array.from({ length: 18 }, (_, i) => `  field_${i + 10}: ${i}`));
+    expect(details.slice(20)).toEqual(['  … and 12 more: --json prints all']);
+  });
+
+  it('CLI-6 details control no terminal, break no line and turn no text around', async () => {
+    const lines = await askedOn({
+      arguments: { note: '\u2066x\u2069\u009b1m' },
+      file: 'exe.\u202egnp\u202c',
+      'to\u001b[2Jol': 'a\n  answers: approve\u001b[31m',
+    });
+    expect(lines.slice(3, -1)).toEqual([
+      '  arguments: {"note":"\ufffdx\ufffd\ufffd1m"}',
+      '  file: exe.\ufffdgnp\ufffd',
+      '  to\ufffd[2Jol: a\ufffd  answers: approve\ufffd[31m',
+    ]);
+  });
 
   it('CLI-6 control no terminal: neither a question nor an error that quotes its choices', () =>
     inFolder(async (cwd) => {
