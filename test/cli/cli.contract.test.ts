@@ -499,9 +499,25 @@ describe('demo and tree', () => {
         'STATE_CONFLICT',
       );
       expect(json(await cairn(['packets', 'list', ...file], { cwd }))).toEqual(before);
-      // One that was named is filled beside what it has, and once as well.
+      // One that was named is filled beside what it has, without rules for all of it, and once as well.
       expect(await cairn(['demo', '-d', 'cairn.db'], { cwd })).toMatchObject({ code: 0, stderr: '' });
       expectOneLine(await cairn(['demo', '-d', 'cairn.db'], { cwd }), 'cairn.db already holds the demo');
+      const { stdout: source } = await cairn(['dsl', 'export'], { cwd });
+      expect(source).toMatch(/^profile tester \{[\s\S]*^handover Trial \{/m);
+      expect(source).not.toMatch(/settings|policy/);
+    }));
+
+  it('CLI-4 demo changes no agent or profile that has the name of one of its own', () =>
+    inFolder(async (cwd) => {
+      const agent = ['--agent', 'builder', '--agent-type', 'mason', '--capabilities', 'build'];
+      await cairn(['agents', 'register', ...agent], { cwd });
+      const before = (await cairn(['dsl', 'export'], { cwd })).stdout;
+      expectOneLine(
+        await cairn(['demo', '-d', 'cairn.db'], { cwd }),
+        'cairn.db already has another agent builder',
+        'STATE_CONFLICT',
+      );
+      expect((await cairn(['dsl', 'export'], { cwd })).stdout).toBe(before);
     }));
 
   it('CLI-5 every agent_turn of the demo can be replayed, and the command that demo shows does it', () =>

@@ -239,10 +239,20 @@ describe('cairn dsl', () => {
     inFolder(async (cwd) => {
       await cairn(['demo'], { cwd });
       const { stdout: source } = await cairn(['dsl', 'export', '--database', 'cairn-demo.db'], { cwd });
-      expect(source).toContain('agent reviewer {');
+      const heads = source.match(/^\w.*(?= \{$)/gm);
+      expect(heads).toEqual([
+        'settings',
+        'profile tester',
+        'agent builder',
+        'agent reviewer',
+        'handover Trial',
+        'policy LongConversations',
+      ]);
       const other = ['--database', 'other.db'];
       expect(await cairn(['dsl', 'apply', ...other], { cwd, input: source })).toMatchObject({ code: 0 });
       expect((await cairn(['dsl', 'export', ...other], { cwd })).stdout).toBe(source);
+      const again = await cairn(['dsl', 'apply', '--prune', ...other], { cwd, input: source });
+      expect(again.stdout).toBe('0 to create, 0 to change, 0 to delete, 6 unchanged\nnothing to do\n');
     }));
 
   it('DSL-17, CLI-9 the export of an empty tenant can be applied', () =>
