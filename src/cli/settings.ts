@@ -15,7 +15,7 @@ export interface Settings {
 }
 
 /** Settings without a flag: some are keys, and every user of the machine can see command lines. */
-export const environmentOnly = {
+const environmentOnly = {
   CAIRN_MODEL_URL: {
     default: 'none, summaries and facts are made offline',
     sets: 'model endpoint for summaries and facts, such as http://127.0.0.1:11434/v1',
@@ -109,7 +109,7 @@ export async function openApi(
 }
 
 /** Refuses to read from a file that does not exist: creating it would hide a mistyped name. */
-export function refuseMissing({ database, url }: Pick<Settings, 'database' | 'url'>): void {
+function refuseMissing({ database, url }: Pick<Settings, 'database' | 'url'>): void {
   if (url !== undefined || /^postgres(ql)?:\/\//.test(database) || existsSync(database)) return;
   throw new CairnError(
     'STORAGE_FAILED',
