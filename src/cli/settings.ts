@@ -15,7 +15,7 @@ export interface Settings {
 }
 
 /** Settings without a flag: some are keys, and every user of the machine can see command lines. */
-const environmentOnly = {
+export const environmentOnly = {
   CAIRN_MODEL_URL: {
     default: 'none, summaries and facts are made offline',
     sets: 'model endpoint for summaries and facts, such as http://127.0.0.1:11434/v1',
