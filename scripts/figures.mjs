@@ -5,7 +5,9 @@
 // A figure that was measured at another commit than the file is marked with °, and the conditions name that commit; with °¹,
 // °² … where there are several.
 import { items } from '../bench/items.mjs';
+import { wantedOf } from '../bench/recall/targets.mjs';
 import { keyOf, shownOf, UNKNOWN } from '../bench/support/history.mjs';
+import { isMet } from '../bench/support/table.mjs';
 
 const ONE = /(<!-- bench:(.+?):(\w+) -->)[\d.,]*\d(?:°[¹²³⁴-⁹]*)?/g;
 const BLOCK = /(<!-- table:([\w ]+) -->\n)[\s\S]*?(<!-- \/table -->)/g;
@@ -149,8 +151,18 @@ function block(run, name) {
   return itemsTable(run, name.split(' '));
 }
 
+/** A figure of recall with the target of today: the file has the one of when it was measured. */
+function withTarget(figure) {
+  if (figure.item !== 'recall') return figure;
+  const { at_least, at_most, ...measured } = figure;
+  const wanted = wantedOf(figure.what);
+  const marked = wanted === undefined ? measured : { ...measured, mark: 'ours', ...wanted };
+  return { ...marked, met: isMet(marked) };
+}
+
 /** The page with the figures of a run. */
-export function withFigures(text, run) {
+export function withFigures(text, measured) {
+  const run = { ...measured, figures: measured.figures.map(withTarget) };
   const byKey = new Map(run.figures.map((figure) => [keyOf(figure), figure]));
   return text
     .replace(ONE, (_, comment, what, target) => {

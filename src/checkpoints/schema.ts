@@ -24,7 +24,7 @@ export const checkpointsSchema: SchemaPart = {
   ],
   statements: ({ id, origin, int, real, json, table, compact }) => [
     // revision and line: those of the newest checkpoint. head_id: the current checkpoint. carried: unknown members of a
-    // bundle.
+    // bundle. subject_ids: those of the whole execution; checkpoints and their parts have none of their own.
     `CREATE TABLE executions (
       tenant_id ${id} NOT NULL,
       execution_id ${id} NOT NULL,
@@ -34,7 +34,7 @@ export const checkpointsSchema: SchemaPart = {
       trajectory_id ${id},
       thread_id ${id},
       namespace ${id} NOT NULL,
-      subject_ids TEXT,
+      ${origin},
       metadata ${json},
       carried ${json},
       revision ${int} NOT NULL,
@@ -88,6 +88,7 @@ export const checkpointsSchema: SchemaPart = {
       timestamp ${real} NOT NULL,
       rest ${json} NOT NULL,
       carried ${json},
+      ${origin},
       PRIMARY KEY (tenant_id, execution_id, checkpoint_id)
     ) ${compact}`,
     'CREATE UNIQUE INDEX checkpoints_by_id ON checkpoints (tenant_id, checkpoint_id)',

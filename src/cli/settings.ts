@@ -109,7 +109,7 @@ export async function openApi(
 }
 
 /** Refuses to read from a file that does not exist: creating it would hide a mistyped name. */
-export function refuseMissing(
+function refuseMissing(
   { database, url }: Pick<Settings, 'database' | 'url'>,
   created_by = 'cairn remember',
 ): void {

@@ -17,6 +17,8 @@ export const coordinationSchema: SchemaPart = {
     'locks',
   ],
   statements: ({ id, origin, int, json, table, compact }) => [
+    // Tables of this module have no subjects of their own: an agent_turn, delegation, handoff, pause or message has those
+    // of its trajectory or execution, and a recipe is about nobody.
     // agent_id: the agent that stored it; null for a key without an agent.
     `CREATE TABLE handovers (
       tenant_id ${id} NOT NULL,
@@ -25,6 +27,7 @@ export const coordinationSchema: SchemaPart = {
       recipe ${json} NOT NULL,
       created_at ${int} NOT NULL,
       updated_at ${int} NOT NULL,
+      ${origin},
       PRIMARY KEY (tenant_id, name)
     ) ${table}`,
 
@@ -66,6 +69,7 @@ export const coordinationSchema: SchemaPart = {
       created_at ${int} NOT NULL,
       updated_at ${int} NOT NULL,
       ended_at ${int},
+      ${origin},
       PRIMARY KEY (tenant_id, agent_turn_id)
     ) ${table}`,
     // One active turn per agent.

@@ -9,7 +9,10 @@ export interface DialectWords {
   readonly real: string;
   readonly json: string;
   readonly bytes: string;
-  /** Columns of a table with content: whom it is about, and its source class; null is the default, the class agent. */
+  /**
+   * Columns of a table with content: subject_ids, null for content about nobody; in a part of something else (a checkpoint,
+   * an edge) null where the subjects are those of what it belongs to. source_class, null for the class agent.
+   */
   readonly origin: string;
   /** Suffix of a table. */
   readonly table: string;

@@ -3,7 +3,7 @@ import type { SchemaPart } from '../driver/index.js';
 
 export const factsSchema: SchemaPart = {
   tables: ['cards', 'card_subjects', 'card_sources', 'boxes', 'box_entries', 'box_grants', 'profiles', 'sweeps'],
-  statements: ({ id, int, json, table, compact }) => [
+  statements: ({ id, origin, int, json, table, compact }) => [
     // held_by: the holder of a card or box: `scope:<id>`, `session:<trajectory_id>`, `trajectory:<id>`,
     // `checkpoint:<box_id>` or `note:<id>`. Once the holder is in `endings`, the card or box is unreadable.
     `CREATE TABLE cards (
@@ -70,7 +70,7 @@ export const factsSchema: SchemaPart = {
       forked_box_id ${id},
       forked_revision ${int},
       sealed_at ${int},
-      subject_ids TEXT,
+      ${origin},
       metadata ${json} NOT NULL,
       sent_hash TEXT,
       created_at ${int} NOT NULL,

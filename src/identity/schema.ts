@@ -5,7 +5,7 @@ export const identitySchema: SchemaPart = {
   tables: ['api_keys', 'agents', 'tenant_settings'],
   // Read before the tenant is known, by the hash of the key.
   unprotected: ['api_keys'],
-  statements: ({ id, int, json, table, compact }) => [
+  statements: ({ id, origin, int, json, table, compact }) => [
     `CREATE TABLE api_keys (
       tenant_id ${id} NOT NULL,
       key_id ${id} NOT NULL,
@@ -41,6 +41,7 @@ export const identitySchema: SchemaPart = {
       registered_at ${int} NOT NULL,
       updated_at ${int} NOT NULL,
       unregistered_at ${int},
+      ${origin},
       PRIMARY KEY (tenant_id, agent_id)
     ) ${table}`,
     'CREATE INDEX agents_by_type ON agents (tenant_id, agent_type, agent_id) WHERE unregistered_at IS NULL',

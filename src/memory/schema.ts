@@ -24,7 +24,7 @@ export const memorySchema: SchemaPart = {
       agent_id ${id},
       name ${id} NOT NULL,
       description TEXT,
-      subject_ids TEXT,
+      ${origin},
       status TEXT NOT NULL,
       metadata ${json},
       outcome ${json},
@@ -55,7 +55,7 @@ export const memorySchema: SchemaPart = {
       threshold_at ${int},
       enforce ${int} NOT NULL,
       restored_from ${id},
-      subject_ids TEXT,
+      ${origin},
       -- What closing leaves; null: as the settings of the tenant say.
       retain TEXT,
       -- The highest sequence that an artifact named as its source before the turn was there.
@@ -81,7 +81,7 @@ export const memorySchema: SchemaPart = {
     'CREATE INDEX scopes_open ON scopes (tenant_id, trajectory_id, created_at, scope_id) WHERE closed_at IS NULL',
 
     // Apart from scopes, whose rows are rewritten with every turn and must stay small. box_id: a sealed fork of the
-    // scope's box, which keeps its turns; null if the checkpoint is not recoverable.
+    // scope's box, which keeps its turns; null if the checkpoint is not recoverable. The subjects are those of the scope.
     `CREATE TABLE scope_checkpoints (
       tenant_id ${id} NOT NULL,
       scope_id ${id} NOT NULL,
@@ -166,6 +166,7 @@ export const memorySchema: SchemaPart = {
     ) ${compact}`,
     'CREATE INDEX learned_in_by_trajectory ON learned_in (tenant_id, trajectory_id, note_id)',
 
+    // The subjects of an edge are those of its participants: subject_ids stays null.
     `CREATE TABLE edges (
       tenant_id ${id} NOT NULL,
       edge_id ${id} NOT NULL,
@@ -175,6 +176,7 @@ export const memorySchema: SchemaPart = {
       sent_hash TEXT,
       created_at ${int} NOT NULL,
       deleted_at ${int},
+      ${origin},
       PRIMARY KEY (tenant_id, edge_id)
     ) ${table}`,
     'CREATE INDEX edges_by_type ON edges (tenant_id, edge_type, edge_id) WHERE deleted_at IS NULL',

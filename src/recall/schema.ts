@@ -12,7 +12,7 @@ export const recallSchema: SchemaPart = {
     'manifest_cards',
     'manifest_turns',
   ],
-  statements: ({ id, int, json, table, compact }) => [
+  statements: ({ id, origin, int, json, table, compact }) => [
     // attached: \`tenant\`, \`trajectory:<id>\` or \`scope:<id>\`. threshold is the percent or count of the trigger.
     `CREATE TABLE summarization_policies (
       tenant_id ${id} NOT NULL,
@@ -104,7 +104,7 @@ export const recallSchema: SchemaPart = {
       scope_id ${id},
       agent_turn_id ${id},
       agent_id ${id},
-      subject_ids TEXT,
+      ${origin},
       box_id ${id},
       format TEXT,
       token_budget ${int},
