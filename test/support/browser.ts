@@ -65,7 +65,7 @@ export function withInspector({ demo = true }: InspectorOptions = {}): Inspector
     rmSync(folder, { recursive: true, force: true });
   });
   const visit = async (journey: (visit: Visit) => Promise<void>, { expected, ...options }: VisitOptions = {}) => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, locale: 'en-US', ...options });
     const complaints: string[] = [];
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
