@@ -1,21 +1,15 @@
 // `npm run screenshots`: pictures of each view of the inspector, in light and dark, into docs/images. The store is that of `cairn demo`.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { browserPath } from './browser.mjs';
 
 const out = 'docs/images';
 const size = { width: 1280, height: 800 };
 const folder = mkdtempSync(join(tmpdir(), 'cairn-screenshots-'));
 const database = join(folder, 'demo.db');
-
-async function browserPath() {
-  const known = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-    existsSync(path),
-  );
-  return known ?? (await import('@sparticuz/chromium')).default.executablePath();
-}
 
 const cairn = (...args) => spawn(process.execPath, ['bin/cairn.js', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
 
