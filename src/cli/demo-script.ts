@@ -1,4 +1,36 @@
-/** The conversations and steps of the demo. */
+/** The team, conversations and steps of the demo. */
+
+/** Who takes part, and how a trial is packed. */
+export const team = `
+profile tester { system_prompt: "You try a page out in one browser." }
+
+agent builder {
+  capabilities: [write_code]
+  can_delegate_to: [reviewer, tester]
+}
+
+agent reviewer { capabilities: [review] }
+
+handover Trial {
+  context_packing_config {
+    pack_arguments: [{ arg_key: instruction, as_card_type: task.instruction }]
+  }
+  target_profile_config { profile_name: tester }
+}
+`;
+
+/** Rules of the whole tenant. */
+export const rules = `
+settings {
+  artifact_ttls { ErrorLog: 90d, IntermediateOutput: Scope }
+  context_token_budget: 4000
+}
+
+policy LongConversations {
+  trigger { type: TurnCount, count: 50 }
+  actions: [summarize, extract]
+}
+`;
 
 type Line = readonly [role: string, content: string];
 
