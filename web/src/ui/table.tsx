@@ -70,8 +70,8 @@ interface ListProps<T> {
   readonly height?: string;
   /** Scrolls to the end whenever items are added while the end is in view, as a chat does. */
   readonly follow?: boolean;
-  /** The key of an item to scroll to once it is there. */
-  readonly chosen?: string | undefined;
+  /** Brings the item of this index into view whenever it changes. */
+  readonly reveal?: number | undefined;
 }
 
 /** A list of any length with items of any height. */
@@ -84,7 +84,7 @@ export function VirtualList<T>({
   onEnd,
   height = 'calc(100dvh - 14rem)',
   follow = false,
-  chosen,
+  reveal,
 }: ListProps<T>): ReactNode {
   const frame = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -100,15 +100,12 @@ export function VirtualList<T>({
     if (last >= items.length - 20) onEnd?.();
   }, [last, items.length, onEnd]);
   const atEnd = useRef(true);
-  const at = chosen === undefined ? -1 : items.findIndex((item) => keyOf(item) === chosen);
-  useEffect(() => {
-    if (at < 0) return;
-    atEnd.current = false;
-    virtual.scrollToIndex(at, { align: 'center' });
-  }, [at, virtual]);
   useEffect(() => {
     if (follow && atEnd.current && items.length > 0) virtual.scrollToIndex(items.length - 1, { align: 'end' });
   }, [follow, items.length, virtual]);
+  useEffect(() => {
+    if (reveal !== undefined && reveal >= 0) virtual.scrollToIndex(reveal, { align: 'auto' });
+  }, [reveal, virtual]);
   return (
     <div
       className="virtual"

@@ -40,13 +40,14 @@ interface Props {
 
 export function BranchTree({ nodes, chosen, current, onChoose }: Props): ReactNode {
   const rows = useMemo(() => lanesOf(nodes), [nodes]);
+  const chosenRow = rows.findIndex(({ node }) => node.checkpoint_id === chosen);
   return (
     <VirtualList
       label="Checkpoints"
       items={rows}
       keyOf={({ node }) => node.checkpoint_id}
       estimate={ROW}
-      chosen={chosen}
+      reveal={chosenRow < 0 ? undefined : chosenRow}
       height={`min(${rows.length * ROW + 2}px, 70dvh)`}
       render={(row) => {
         const { node } = row;

@@ -69,6 +69,12 @@ function Bubble({ turn, isChosen }: { turn: Turn; isChosen: boolean }): ReactNod
   );
 }
 
+/** The index of a turn, if it is among those that are loaded. */
+function indexOf(turns: readonly Turn[], turn_id: string | undefined): number | undefined {
+  const index = turn_id === undefined ? -1 : turns.findIndex((turn) => turn.turn_id === turn_id);
+  return index < 0 ? undefined : index;
+}
+
 const closedText = 'Its turns were erased when it closed. What it left is in the task: digest, summaries, artifacts.';
 
 export function Chat({ scope, chosen }: { scope: Scope; chosen: string | undefined }): ReactNode {
@@ -116,7 +122,7 @@ export function Chat({ scope, chosen }: { scope: Scope; chosen: string | undefin
               estimate={92}
               onEnd={whole ? pages.loadMore : undefined}
               follow={!whole}
-              chosen={chosen}
+              reveal={indexOf(items, chosen)}
               height="calc(100dvh - 22rem)"
               render={(turn) => <Bubble turn={turn} isChosen={turn.turn_id === chosen} />}
             />
