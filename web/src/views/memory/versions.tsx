@@ -26,15 +26,15 @@ export function Diff({ before, after }: { before: string; after: string }): Reac
 /** A title that the text begins with changes with it. */
 const isQuote = ({ title, text }: Version): boolean => titleBeside(title, text) === '';
 
-const changed = (before: Version, after: Version): (readonly [name: string, from: string, to: string])[] =>
-  (
-    [
-      ['Title', before.title, after.title],
-      ['Type', before.kind, after.kind],
-      ['Confidence', String(before.confidence ?? 'none'), String(after.confidence ?? 'none')],
-      ['Lifetime', before.lifetime, after.lifetime],
-    ] as const
-  ).filter(([, from, to]) => from !== to && (from !== before.title || !(isQuote(before) && isQuote(after))));
+function changed(before: Version, after: Version): (readonly [name: string, from: string, to: string])[] {
+  const all = [
+    ...(isQuote(before) && isQuote(after) ? [] : [['Title', before.title, after.title] as const]),
+    ['Type', before.kind, after.kind],
+    ['Confidence', String(before.confidence ?? 'none'), String(after.confidence ?? 'none')],
+    ['Lifetime', before.lifetime, after.lifetime],
+  ] as const;
+  return all.filter(([, from, to]) => from !== to);
+}
 
 function Comparison({ before, after }: { before: Version; after: Version }): ReactNode {
   return (
