@@ -10,6 +10,8 @@ export type LiveState = 'connecting' | 'live' | 'lost';
 const MAX_EVENTS = 2000;
 /** A burst refreshes each list once. */
 const REFRESH_MS = 700;
+/** No list, and no call that waits, holds up the others for longer. */
+const PATIENCE_MS = 10_000;
 
 interface Live {
   readonly state: LiveState;
@@ -33,8 +35,8 @@ const shownIn: Readonly<Record<string, readonly string[]>> = {
   turn: ['turns', 'scopes', 'search'],
   scope: ['scopes', 'trajectories'],
   trajectory: ['trajectories'],
-  artifact: ['artifacts', 'scopes', 'search', 'edges'],
-  note: ['notes', 'search', 'edges'],
+  artifact: ['artifacts', 'scopes', 'search', 'memory', 'edges', 'names'],
+  note: ['notes', 'search', 'memory', 'edges', 'names'],
   edge: ['edges', 'notes', 'artifacts'],
   card: ['cards', 'boxes', 'search'],
   box: ['boxes'],
@@ -51,7 +53,8 @@ const shownIn: Readonly<Record<string, readonly string[]>> = {
   delegation: ['delegations', 'trajectories'],
   handoff: ['handoffs'],
   memory: ['notes', 'artifacts', 'turns', 'search', 'erasures', 'manifests', 'cards'],
-  erasure: ['erasures', 'notes', 'artifacts', 'turns', 'search', 'cards'],
+  erasure: ['erasures', 'notes', 'artifacts', 'turns', 'search', 'memory', 'edges', 'cards'],
+  lifetime: ['scopes', 'trajectories', 'notes', 'artifacts', 'search'],
   key: ['keys'],
   settings: ['settings'],
   job: ['jobs'],
@@ -61,17 +64,23 @@ const shownIn: Readonly<Record<string, readonly string[]>> = {
 const stale = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
+/** Long lists are asked again page by page: one round ends before the next begins, and events meanwhile wait for that. */
+async function askAgain(): Promise<void> {
+  const groups = [...stale];
+  stale.clear();
+  await Promise.race([
+    Promise.all(groups.map((group) => queryClient.invalidateQueries({ queryKey: [group] }))),
+    new Promise((resolve) => setTimeout(resolve, PATIENCE_MS)),
+  ]);
+  timer = stale.size > 0 ? setTimeout(() => void askAgain(), REFRESH_MS) : undefined;
+}
+
 function refresh(packet_type: string): void {
   const noun = /^cairn\.([a-z_]+)/.exec(packet_type)?.[1];
   stale.add('packets');
   if (noun) for (const group of shownIn[noun] ?? [noun, `${noun}s`]) stale.add(group);
   if (timer !== undefined) return;
-  timer = setTimeout(() => {
-    timer = undefined;
-    const groups = [...stale];
-    stale.clear();
-    for (const group of groups) void queryClient.invalidateQueries({ queryKey: [group] });
-  }, REFRESH_MS);
+  timer = setTimeout(() => void askAgain(), REFRESH_MS);
 }
 
 /** Frames of the screen, not events, decide how often views render. */
