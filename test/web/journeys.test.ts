@@ -115,7 +115,7 @@ describe('journeys through the inspector', () => {
       const forget = page.getByRole('dialog', { name: 'Forget this memory' });
       await forget.getByText('Badge').first().waitFor();
       await forget.getByRole('button', { name: /^Forget / }).click();
-      await page.getByRole('dialog', { name: 'Forgotten' }).waitFor();
+      await page.getByRole('heading', { name: 'A forgotten memory' }).waitFor();
       await go('/memory?q=badge%20of%20Otto');
       await expect.poll(() => page.getByText('4711').count()).toBe(0);
       const { results: found } = await inspector.api().search.query({ query: 'badge of Otto 4711' });
