@@ -7,6 +7,8 @@ const steps = {
   types: node('node_modules/typescript/bin/tsc', '--noEmit'),
   lint: node('node_modules/@biomejs/biome/bin/biome', 'check', '.'),
   build: ['npm', ['run', '--silent', 'build']],
+  // Needs the declarations of the build.
+  'types of the inspector': node('node_modules/typescript/bin/tsc', '-p', 'web/tsconfig.json'),
   tests: node('node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--project', 'suite'),
 };
 const env = { CAIRN_TEST_TARGETS: 'sqlite', ...process.env };

@@ -19,7 +19,8 @@ const built =
   run('node_modules/typescript/bin/tsc', ['-p', 'tsconfig.build.json']) ||
   run('scripts/declarations.mjs', []) ||
   run('scripts/vocabulary.mjs', []) ||
-  run('scripts/bundle.mjs', []);
+  run('scripts/bundle.mjs', []) ||
+  run('scripts/web.mjs', []);
 if (built !== 0) process.exit(built);
 const status = run('node_modules/vitest/vitest.mjs', [
   'run',

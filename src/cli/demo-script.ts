@@ -81,12 +81,28 @@ assistant: A scanner used the link up. I go back to the checkpoint and let the l
 tool: 14 tests passed
 assistant: All tests pass. I keep what we learned about scanners as a note.`),
 
+  rollOut: conversationOf(`
+user: Let us roll the login link out to one country first.
+assistant: Then I begin with the smallest, and watch how many links are opened by scanners.
+user: Good. Tell Lena before you start, she answers for the support team there.
+assistant: I will. What may I tell her about the old passwords?
+user: They stay valid until the end of the month.`),
+
   review: conversationOf(`
 system: You review code for security.
 user: Please read login-link.ts.
 assistant: One finding: the hash is compared with ==. Compare it in constant time.
 tool: fixed in login-link.ts`),
 };
+
+/** What is known about the roll-out, and what turned out to be otherwise. */
+export const known = [
+  { text: 'Anna is responsible for the roll-out of the login link.', occurred_at: '2026-02-02' },
+  { text: 'Lena lives in Hamburg.', occurred_at: '2024-05-01' },
+  { text: 'The support team answers mails about logins within one hour.', occurred_at: '2026-02-03' },
+];
+export const correction = { text: 'Lena lives in Munich now.', occurred_at: '2026-03-01' };
+export const question = 'Who is responsible for the roll-out, and where does Lena live?';
 
 export interface Step {
   readonly type: 'planning' | 'reasoning' | 'tool_execution' | 'reflection' | 'decision';

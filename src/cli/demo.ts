@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Api } from '../api/index.js';
 import { CairnError } from '../kernel/index.js';
 import type { Execution } from '../runtime/index.js';
-import { browsers, conversation, rules, run, type Step, team } from './demo-script.js';
+import { browsers, conversation, correction, known, question, rules, run, type Step, team } from './demo-script.js';
 import { type Settings, withApi } from './settings.js';
 import { grey } from './terminal.js';
 
@@ -216,6 +216,32 @@ async function tryOut(cairn: Api, trajectory_id: string): Promise<void> {
   print(`${results.length} parallel agents, each on its own packed context`);
 }
 
+/** Two contexts for the same scope, with a correction between them: what changed, and why, is in their manifests. */
+async function assembleTwice(cairn: Api, trajectory_id: string): Promise<void> {
+  const scope = await cairn.scopes.create({ trajectory_id, name: 'Roll-out', token_budget: 2000 });
+  const { scope_id } = scope;
+  await addTurns(cairn, scope_id, conversation.rollOut);
+  const asked = { scope_id, token_budget: 700, user_input: question } as const;
+  for (const { text, occurred_at } of known) await cairn.memory.remember({ text, occurred_at, trajectory_id });
+  await cairn.context.assemble(asked);
+  await cairn.memory.remember({ text: correction.text, occurred_at: correction.occurred_at, trajectory_id });
+  const { token_count } = await cairn.context.assemble({ ...asked, instructions: 'Answer in one sentence.' });
+  print(`two contexts assembled, before and after a correction: the second has ${token_count} of 700 tokens`);
+}
+
+/** Events of a build pipeline, each derived from the one before. */
+async function build(cairn: Api): Promise<void> {
+  const write = async (packet_type: string, payload: Record<string, string>, parent_ids: string[] = []) =>
+    (await cairn.packets.write({ packet_type, payload, ...(parent_ids.length > 0 ? { lineage: { parent_ids } } : {}) }))
+      .packet_id;
+  const pushed = await write('ci.pushed', { branch: 'login-link' });
+  const built = await write('ci.built', { image: 'shop:login-link' }, [pushed]);
+  const tests = [];
+  for (const browser of browsers) tests.push(await write('ci.tested', { browser, result: 'passed' }, [built]));
+  await write('ci.deployed', { to: 'staging' }, tests);
+  print(`${tests.length + 3} events of a build with their lineage`);
+}
+
 const storeOf = ({ url, database }: Pick<Settings, 'url' | 'database'>) =>
   url === undefined ? { what: database, flag: '--database' } : { what: url, flag: '--url' };
 
@@ -263,10 +289,13 @@ async function demo(options: Settings): Promise<void> {
     await work(cairn, trajectory_id);
     await review(cairn, trajectory_id);
     await tryOut(cairn, trajectory_id);
+    await assembleTwice(cairn, trajectory_id);
+    await build(cairn);
     const where = options.url === undefined ? ` --database ${options.database}` : ` --url ${options.url}`;
     const { agent_turns } = await cairn.agent_turns.list({ limit: 1 });
     console.log(`
 Look at it:
+  ${options.url === undefined ? `cairn serve${where}` : `${options.url}/ui/`}  (what each agent saw, and why, in a browser)
   cairn tree${where}
   cairn dsl export${where}
   cairn agent-turns replay ${agent_turns[0]!.agent_turn_id}${where}

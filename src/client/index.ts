@@ -65,7 +65,8 @@ class Connection {
       throw invalid(`\`url\` must begin with http:// or https://, not "${options.url}"`);
     this.#options = options;
     this.#base = options.url.replace(/\/+$/, '');
-    this.#fetch = options.fetch ?? globalThis.fetch;
+    // Browsers refuse to call fetch as a method of another object.
+    this.#fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
     if (options.tenant !== undefined) this.#tenant = Promise.resolve(options.tenant);
     const wire = {
       base: this.#base,

@@ -27,7 +27,7 @@ export function methodsAt(
   const patterns = new Map<string, { expression: RegExp; methods: Set<string> }>();
   for (const { method, url } of [...routes, ...pages.map((page) => ({ method: 'GET', url: page }))]) {
     const known = patterns.get(url) ?? {
-      expression: new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`),
+      expression: new RegExp(`^${url.replaceAll('.', '\\.').replaceAll('*', '.*').replace(/:\w+/g, '[^/]+')}$`),
       methods: new Set(),
     };
     known.methods.add(method);

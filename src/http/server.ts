@@ -1,4 +1,4 @@
-/** The HTTP server: the operations of the table as routes; plus health, metrics and the reference page. */
+/** The HTTP server: the operations of the table as routes; plus health, metrics, the reference page and the inspector. */
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { allOperations, type NamedOperation } from '../api/contract.js';
@@ -9,6 +9,7 @@ import { callerOf, checkTenant, keyOf, OPEN_CALLER, optionsOf, refuseForeignSite
 import { isLarge, parseBody } from './body.js';
 import { watchClock } from './clock-watch.js';
 import { errorHandler, protect, refuseMalformed } from './errors.js';
+import { addInspector, INSPECTOR_PAGES } from './inspector.js';
 import { jsonAnswer } from './json-answer.js';
 import { Metrics } from './metrics.js';
 import { queryReader } from './query.js';
@@ -48,7 +49,8 @@ const LARGE = 8;
 const GRACE_MS = 8000;
 
 const routes = routesOf(allOperations);
-const allowedAt = methodsAt(routes, ['/', '/openapi.json', '/health/live', '/health/ready', '/metrics']);
+const pages = ['/reference', '/openapi.json', '/health/live', '/health/ready', '/metrics', ...INSPECTOR_PAGES];
+const allowedAt = methodsAt(routes, pages);
 
 export function createServer(host: Host, options: ServerOptions): CairnServer {
   const limit = options.max_body_bytes ?? MAX_BODY_BYTES;
@@ -271,7 +273,8 @@ function addPages(
         `metrics cover all tenants: they need a key of the tenant \`${OPEN_CALLER.tenant_id}\` with the role admin and without an agent or user`,
       );
   };
-  app.get('/', { onRequest: localUnlessKeys(host) }, (request, reply) =>
+  addInspector(app);
+  app.get('/reference', { onRequest: localUnlessKeys(host) }, (request, reply) =>
     reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")

@@ -257,7 +257,7 @@ onEveryTarget('artifacts', (test) => {
       typed: await make({ name: 'alphabet', artifact_type: 'Plan' }),
       scoped: await make({ name: 'beta', scope_id, abstraction_level: 'L1' }),
       ann: await make({ name: 'Alpha', agent_id: 'ann', trajectory_id: other }),
-      short: await make({ name: 'al\u{1f600}', ttl: 'ShortTerm' }),
+      short: await make({ name: 'al\u{1f600}', ttl: 'ShortTerm', subject_ids: ['bob', 'eve'] }),
     };
     const found = async (filter: object) => {
       const { artifacts, total } = await cairn.artifacts.list(filter);
@@ -272,6 +272,7 @@ onEveryTarget('artifacts', (test) => {
     expect(await found({ name: 'alpha' })).toEqual(['plain', 'typed']);
     expect(await found({ name: 'al%' })).toEqual([]);
     expect(await found({ agent_id: 'ann' })).toEqual(['ann']);
+    expect(await found({ subject_id: 'eve' })).toEqual(['short']);
     expect(await found({ trajectory_id: other })).toEqual(['ann']);
     expect(await found({ scope_id })).toEqual(['scoped']);
     expect(await found({ abstraction_level: 'L1' })).toEqual(['scoped']);

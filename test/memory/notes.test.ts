@@ -142,19 +142,23 @@ onEveryTarget('notes', (test) => {
       learned: await make({ source_trajectory_ids: [trajectory_id], abstraction_level: 'L2' }),
       drawn: await make({ source_trajectory_ids: [trajectory_id], source_artifact_ids: [artifact_id] }),
       ann: await make({ agent_id: 'ann', ttl: 'ShortTerm' }),
+      about: await make({ subject_ids: ['bob', 'eve'] }),
     };
+    await cairn.notes.update({ note_id: ids.about!, content: 'twice' });
     const found = async (filter: object) => {
       const { notes, total } = await cairn.notes.list(filter);
       expect(notes.length).toBe(total);
       return notes.map(({ note_id }) => Object.keys(ids).find((name) => ids[name] === note_id));
     };
-    expect(await found({})).toEqual(['plain', 'typed', 'learned', 'drawn', 'ann']);
+    expect(await found({})).toEqual(['plain', 'typed', 'learned', 'drawn', 'ann', 'about']);
     expect(await found({ note_type: 'Strategy' })).toEqual(['typed']);
     expect(await found({ title: 'alpha' })).toEqual(['plain', 'typed']);
     expect(await found({ trajectory_id })).toEqual(['learned', 'drawn']);
     expect(await found({ artifact_id })).toEqual(['drawn']);
     expect(await found({ artifact_id, trajectory_id: randomUUID() })).toEqual([]);
     expect(await found({ agent_id: 'ann' })).toEqual(['ann']);
+    expect(await found({ subject_id: 'eve' })).toEqual(['about']);
+    expect(await found({ subject_id: 'ann' })).toEqual([]);
     expect(await found({ abstraction_level: 'L2' })).toEqual(['learned']);
     expect(await found({ lifetime: 'Duration' })).toEqual(['ann']);
   });

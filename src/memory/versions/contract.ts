@@ -1,7 +1,7 @@
 /** Operations that artifacts and notes share, and members of their inputs. */
 import { z } from 'zod';
 import { asPatch, lifetimeClass, operation, reads, writes } from '../../engine/contract.js';
-import { instant, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
+import { anyId, instant, pageInput, pageOutput, uuid } from '../../kernel/contract.js';
 import { abstractionLevel, agentFilter, batchOf, batchResult, READ, timeFilters } from './model.js';
 
 const asOf = instant
@@ -10,6 +10,7 @@ const asOf = instant
 
 export const listFilters = {
   agent_id: agentFilter,
+  subject_id: anyId.optional().describe('Only what is about this subject'),
   trajectory_id: uuid.optional(),
   abstraction_level: abstractionLevel.optional(),
   lifetime: lifetimeClass.optional(),

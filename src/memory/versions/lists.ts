@@ -23,6 +23,7 @@ export interface MemoryFilter {
   readonly type?: string | undefined;
   readonly name_prefix?: string | undefined;
   readonly agent_id?: string | undefined;
+  readonly subject_id?: string | undefined;
   readonly trajectory_id?: string | undefined;
   readonly scope_id?: string | undefined;
   /** Only entities derived from all of these. */
@@ -34,6 +35,10 @@ export interface MemoryFilter {
   readonly as_of?: number | undefined;
   readonly reach?: Reach | undefined;
 }
+
+/** Versions with a card about a subject. */
+const about = (subject_id: string): Sql =>
+  sql`v.card_id IN (SELECT s.card_id FROM card_subjects s WHERE s.tenant_id = ${TENANT} AND s.subject_id = ${subject_id})`;
 
 /** Entities derived or synthesized from a source. */
 const derivedFrom = (source_id: string, as_of: number | undefined): Sql =>
@@ -53,6 +58,7 @@ function where(filter: MemoryFilter, now: number): Sql {
   add(filter.type, (type) => sql`v.type = ${type}`);
   add(filter.name_prefix, (start) => startsWith(sql`v.name`, start));
   add(filter.agent_id, (agent) => sql`v.agent_id = ${agent}`);
+  add(filter.subject_id, about);
   add(filter.trajectory_id, (id) => sql`v.trajectory_id = ${id}`);
   add(filter.scope_id, (id) => sql`v.scope_id = ${id}`);
   add(filter.abstraction_level, (level) => sql`v.abstraction_level = ${level}`);

@@ -176,6 +176,7 @@ export async function listOf<M extends Memory>(
   const filter: MemoryFilter = {
     kind: noun.kind,
     agent_id: input.agent_id,
+    subject_id: input.subject_id,
     abstraction_level: input.abstraction_level,
     lifetime: input.lifetime,
     times: timesOf(input),

@@ -74,6 +74,10 @@ const recallInput = z.strictObject({
     .optional()
     .describe('Leaves out passages with a lower confidence; default: 0'),
   max_tokens: z.int().min(1).max(1_000_000).optional().describe('Upper limit of all texts together'),
+  count_access: z
+    .boolean()
+    .optional()
+    .describe('Count the artifacts and notes in the answer as accessed; default: true'),
   user: actingUser,
 });
 

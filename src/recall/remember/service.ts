@@ -159,7 +159,12 @@ function changesOf(
 }
 
 export async function recall(call: Call, input: In<'memory.recall'>): Promise<Out<'memory.recall'>> {
-  const { max_tokens = Number.POSITIVE_INFINITY, entity_types = ['Turn', 'Artifact', 'Note', 'Card'], ...rest } = input;
+  const {
+    max_tokens = Number.POSITIVE_INFINITY,
+    entity_types = ['Turn', 'Artifact', 'Note', 'Card'],
+    count_access = true,
+    ...rest
+  } = input;
   const found = await searchHits(call, { ...rest, entity_types }, 'text', true);
   const marks = await marksOf(
     call,
@@ -193,7 +198,7 @@ export async function recall(call: Call, input: In<'memory.recall'>): Promise<Ou
   }
   const memories = passages.filter(({ entity_type }) => entity_type === 'Note' || entity_type === 'Artifact');
   const ids = memories.map(({ id }) => id);
-  accessCounts.of(call).touch(call.tenant, ids);
+  if (count_access) accessCounts.of(call).touch(call.tenant, ids);
   const left_out = found.hits.length - passages.length;
   return { passages, token_count: total, left_out, next_cursor: found.next_cursor };
 }

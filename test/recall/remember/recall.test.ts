@@ -244,6 +244,8 @@ onEveryTarget('remember and recall', (test) => {
     const before = await counts();
     await found(cairn, 'comet');
     expect(await counts()).toEqual(before);
+    await cairn.memory.recall({ query: 'comet', count_access: false });
+    expect(await counts()).toEqual(before);
     await cairn.memory.recall({ query: 'comet' });
     expect(await counts()).toEqual(before.map((count) => count + 1));
     const first = await cairn.memory.recall({ query: 'comet', limit: 1 });
