@@ -27,6 +27,8 @@ const memory = roomyMemory();
 const unit = ['test/**/*.unit.test.ts', 'test/tidy/**/*.test.ts'];
 const contract = ['test/**/*.{contract,property}.test.ts'];
 const fault = ['test/**/*.fault.test.ts'];
+/** The inspector in a real browser. */
+const web = ['test/web/**/*.test.ts'];
 
 const inMemory = memory === undefined ? {} : { env: { TMPDIR: memory } };
 const onTargets = {
@@ -46,11 +48,22 @@ export default defineConfig({
         test: {
           name: 'suite',
           include: ['test/**/*.test.ts'],
-          exclude: [...unit, ...contract, ...fault],
+          exclude: [...unit, ...contract, ...fault, ...web],
           ...onTargets,
         },
       },
       { test: { name: 'contract', include: contract, ...onTargets } },
+      {
+        test: {
+          name: 'web',
+          include: web,
+          globalSetup: 'test/support/browser-setup.ts',
+          ...patient,
+          testTimeout: 120_000,
+          ...together,
+          server,
+        },
+      },
       { test: { name: 'fault', include: fault, exclude: alone, ...onFaults, ...together, server } },
       {
         test: {

@@ -2,7 +2,8 @@
 // for the same question: at most five such queries' time.
 import { openBareSearch } from './support/bare-search.mjs';
 import { fillConversations, questionsOf, sayingsOf } from './support/conversations.mjs';
-import { openCairn, settle } from './support/databases.mjs';
+import { openWithBackgroundWork } from './support/databases.mjs';
+import { filled } from './support/filled.mjs';
 import { median } from './support/measure.mjs';
 
 const TURNS = 100_000;
@@ -13,13 +14,13 @@ const MOST_TIMES = 5;
 export async function assembly({ target, quick, report }) {
   const rounds = quick ? 20 : 60;
   const database = await target.fresh();
-  const filling = await openCairn(database);
-  const [trajectory_id] = await fillConversations(filling, TURNS, 37, TURNS);
-  await learn(filling, NOTES);
-  await filling.close();
-  await settle(target.kind, database);
+  const trajectory_id = await filled(target.kind, database, async (cairn) => {
+    const [first] = await fillConversations(cairn, TURNS, 37, TURNS);
+    await learn(cairn, NOTES);
+    return first;
+  });
   const bare = await openBareSearch(target.kind, database);
-  const cairn = await openCairn(database);
+  const cairn = await openWithBackgroundWork(database);
   const next = questionsOf(38);
   const took = { ours: [], theirs: [] };
   for (let round = 0; round < rounds + 5; round++) {

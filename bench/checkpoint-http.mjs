@@ -20,8 +20,7 @@ export async function overHttp({ target, report }) {
     try {
       const states = statesOf(plainMessages(44, bytes));
       const sides = { ours: { saver: new CairnSaver(cairn) } };
-      const { rate, lateRate } = await putRates(sides, states);
-      report({ what: `LangGraph over HTTP, ${what}: put, ${STEPS} steps`, ours: rate.ours, unit: '/s' });
+      const { lateRate } = await putRates(sides, states);
       report({ what: `LangGraph over HTTP, ${what}: put at step ${STEPS}`, ours: lateRate.ours, unit: '/s', ...marks });
       const latest = await loadLatest(sides, states, LOADS);
       report({ what: `LangGraph over HTTP, ${what}: load the latest`, ours: latest.ours, unit: 'ms' });

@@ -10,6 +10,8 @@ import { langchainMessages, plainMessages, statesOf } from './support/threads.mj
 
 /** Of the messages that it is warmed up with: whole threads, which it takes until all of the code is compiled. */
 const SHORT = 20;
+/** On PostgreSQL no other messages are measured, and most of the time passes in the server. */
+const WARM_UP = { sqlite: [plainMessages, langchainMessages, plainMessages], postgres: [plainMessages] };
 const SEED = 41;
 const BRANCH_AT = 500;
 const KB = 1024;
@@ -43,7 +45,7 @@ export async function checkpoints({ target, quick, report }) {
 
 /** The reason when there is nothing to compare with. */
 async function warmUp(target) {
-  for (const messages of [plainMessages, langchainMessages, plainMessages]) {
+  for (const messages of WARM_UP[target.kind]) {
     const measured = await round(target, statesOf(messages(SEED, SHORT)), 1);
     if (typeof measured === 'string') return measured;
   }

@@ -1,7 +1,8 @@
 // Delegating: what a delegation with 100 inherited cards costs in a project of ten thousand boxes, against one of ten;
 // packing 10,000 inherited cards against the bare statement that puts as many entries into a box; and how long a writer
 // waits at most beside the hydration of 1,000 and 10,000 cards.
-import { openBare, openCairn, settle } from './support/databases.mjs';
+import { openBare, openCairn, openWithBackgroundWork } from './support/databases.mjs';
+import { filled } from './support/filled.mjs';
 import { byCallers, interleave } from './support/measure.mjs';
 
 const CARDS = 100;
@@ -14,17 +15,16 @@ export async function delegations({ target, quick, report }) {
   const rounds = 5;
   const open = async (boxes) => {
     const database = await target.fresh();
-    const before = await openCairn(database);
-    await before.api.profiles.create({ name: 'worker', system_prompt: 'You work.' });
-    const card_ids = await fill(before.api, CARDS, 'card');
-    await before.api.boxes.create({ box_id: 'inherited', card_ids });
-    for (let i = 0; i < boxes; i += 500) {
-      const ids = Array.from({ length: Math.min(500, boxes - i) }, (_, n) => `box-${i + n}`);
-      await Promise.all(ids.map((box_id) => before.api.boxes.create({ box_id, card_ids: card_ids.slice(0, 10) })));
-    }
-    await before.close();
-    await settle(target.kind, database);
-    const cairn = await openCairn(database);
+    await filled(target.kind, database, async ({ api }) => {
+      await api.profiles.create({ name: 'worker', system_prompt: 'You work.' });
+      const card_ids = await fill(api, CARDS, 'card');
+      await api.boxes.create({ box_id: 'inherited', card_ids });
+      for (let i = 0; i < boxes; i += 500) {
+        const ids = Array.from({ length: Math.min(500, boxes - i) }, (_, n) => `box-${i + n}`);
+        await Promise.all(ids.map((box_id) => api.boxes.create({ box_id, card_ids: card_ids.slice(0, 10) })));
+      }
+    });
+    const cairn = await openWithBackgroundWork(database);
     const tasks = Array.from({ length: perRound }, (_, i) => i);
     const delegate = () =>
       byCallers(1, tasks, async (i) => {

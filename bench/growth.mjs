@@ -1,5 +1,6 @@
 // What an append costs at a million cards in a box, against one at a hundred. Each has a database of its own.
-import { openBare, openCairn, TENANT } from './support/databases.mjs';
+import { openBare, openWithBackgroundWork, TENANT } from './support/databases.mjs';
+import { filled } from './support/filled.mjs';
 import { byCallers, interleave } from './support/measure.mjs';
 import { uuids } from './support/seeded.mjs';
 import { addCards } from './support/work.mjs';
@@ -55,12 +56,12 @@ export async function growth({ target, quick, report }) {
   const open = async (boxes, perBox) => {
     const database = await target.fresh();
     const box_ids = Array.from({ length: boxes }, newId);
-    const before = await openCairn(database);
-    for (const box_id of box_ids) await before.api.boxes.create({ box_id });
-    await addCards(before, work.flat());
-    await before.close();
+    await filled(target.kind, database, async (cairn) => {
+      for (const box_id of box_ids) await cairn.api.boxes.create({ box_id });
+      await addCards(cairn, work.flat());
+    });
     await fill(target.kind, database, box_ids, perBox);
-    const cairn = await openCairn(database);
+    const cairn = await openWithBackgroundWork(database);
     const append = (round) =>
       byCallers(CALLERS, work[round], (card_id) =>
         cairn.api.boxes.append({ box_id: box_ids[round % boxes], card_ids: [card_id] }),

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { connectCairn } from '../dist/client/index.js';
 import { fillConversations, questionsOf } from './support/conversations.mjs';
-import { openCairn, settle } from './support/databases.mjs';
+import { filled } from './support/filled.mjs';
 import { byCallers } from './support/measure.mjs';
 import { startServer } from './support/servers.mjs';
 
@@ -16,10 +16,7 @@ const plan = (quick) => (quick ? { turns: 10_000, searches: 500 } : { turns: 1_0
 export async function memory({ target, quick, report }) {
   const { turns, searches } = plan(quick);
   const database = await target.fresh();
-  const filling = await openCairn(database);
-  await fillConversations(filling, turns, 32);
-  await filling.close();
-  await settle(target.kind, database);
+  await filled(target.kind, database, (cairn) => fillConversations(cairn, turns, 32));
   const server = await startServer([program, 'serve', '--port', '0', '--database', database]);
   const cairn = connectCairn({ url: `http://127.0.0.1:${server.port}` });
   try {

@@ -1,5 +1,6 @@
 // Reads by id in process, against a bare prepared select with JSON.parse. Both sides have 64 callers.
-import { openBare, openCairn, TENANT } from './support/databases.mjs';
+import { openBare, openWithBackgroundWork, TENANT } from './support/databases.mjs';
+import { filled } from './support/filled.mjs';
 import { byCallers, interleave } from './support/measure.mjs';
 import { prose, seeded, uuids } from './support/seeded.mjs';
 import { packetBodies } from './support/work.mjs';
@@ -44,8 +45,8 @@ export function draws(ids, count) {
 
 export async function reads({ target, quick, report }) {
   const database = await target.fresh();
-  const cairn = await openCairn(database);
-  const { card_ids, packet_ids } = await fill(cairn);
+  const { card_ids, packet_ids } = await filled(target.kind, database, fill);
+  const cairn = await openWithBackgroundWork(database);
   const bare = await openBare(target.kind, database);
   const select = (text) => {
     if (target.kind === 'postgres') return async (id) => (await bare.run(text, [TENANT, id])).rows[0];

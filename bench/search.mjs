@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { openBareSearch } from './support/bare-search.mjs';
 import { fillConversations, questionsOf } from './support/conversations.mjs';
-import { openCairn, settle } from './support/databases.mjs';
+import { openWithBackgroundWork } from './support/databases.mjs';
+import { filled } from './support/filled.mjs';
 import { median } from './support/measure.mjs';
 
 const SIZES = [1000, 100_000, 1_000_000];
@@ -21,12 +22,9 @@ export async function search({ target, quick, report }) {
   const { rounds, questions, sizes } = plan(quick);
   for (const size of SIZES.slice(0, sizes)) {
     const database = await target.fresh();
-    const filling = await openCairn(database);
-    await fillConversations(filling, size, 31);
-    await filling.close();
-    await settle(target.kind, database);
+    await filled(target.kind, database, (cairn) => fillConversations(cairn, size, 31));
     const bare = await openBareSearch(target.kind, database);
-    const cairn = await openCairn(database);
+    const cairn = await openWithBackgroundWork(database);
     const next = questionsOf(size);
     const turns = `${size.toLocaleString('en')} turns`;
     report({

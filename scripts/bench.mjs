@@ -1,9 +1,10 @@
 // `npm run bench`: builds, measures Cairn against bare libraries that do the same work, and prints ratios. Results are
 // kept in bench/results.json figure by figure; `--save` and `--compare` work on those (see --help).
-import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
+import { items, longItems } from '../bench/items.mjs';
 import { about, compare, keep, newest, RESULTS, read, save } from '../bench/support/history.mjs';
 import { heading, isMet, line, movedLine } from '../bench/support/table.mjs';
+import { build } from './build.mjs';
 
 const KINDS = ['sqlite', 'postgres'];
 const OPTIONS = {
@@ -11,19 +12,22 @@ const OPTIONS = {
   only: { type: 'string', multiple: true, default: [] },
   list: { type: 'boolean' },
   save: { type: 'boolean' },
+  'drop-carried': { type: 'boolean' },
   note: { type: 'string' },
   compare: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 };
 const USAGE = `npm run bench -- [--quick] [--only <item or database>]…
 npm run bench -- --compare [file]
-npm run bench -- --save [--note <text>]
+npm run bench -- --save [--drop-carried] [--note <text>]
 
-  --quick      some seconds an item, and some minutes for checkpoints
+  --quick      less of each item, at most some minutes; without it, larger stores, too
   --only       a part: items (see --list), sqlite, postgres; the results of several runs on one commit are merged
   --list       the items, and which of them are long: those run only when they are named
   --compare    measures nothing: the last results against the newest file in bench/history, or another file
-  --save       measures nothing: keeps the last results in bench/history
+  --save       measures nothing: keeps the last results in bench/history, with figures of the newest file there that
+               they lack; each of those is marked with the commit at which it was measured
+  --drop-carried  keeps no figure of another commit
   --note       conditions of the run, kept with --save
 
 Examples:
@@ -39,6 +43,7 @@ function parsed() {
     if (positionals.length > (values.compare ? 1 : 0)) throw new Error(`unexpected ${positionals.join(' ')}`);
     if (values.save && values.compare) throw new Error('--save and --compare are two commands');
     if (values.note !== undefined && !values.save) throw new Error('--note belongs to --save');
+    if (values['drop-carried'] && !values.save) throw new Error('--drop-carried belongs to --save');
     return { ...values, file: positionals[0] };
   } catch (error) {
     throw new UsageError(error.message);
@@ -57,15 +62,15 @@ function tellMoved(file) {
   );
 }
 
-function tellSaved(note) {
-  const { path, missing } = save(note);
+function tellSaved({ note, 'drop-carried': drop_carried }) {
+  const { path, missing } = save({ note, drop_carried });
   console.log(`bench: wrote ${path}; \`npm run docs\` writes its figures into the pages`);
-  if (missing.length > 0)
-    console.log(`bench: measure these on the same commit, too, and save again:\n  ${missing.join('\n  ')}`);
+  const these = drop_carried ? 'these are in it no more' : 'measure these on the same commit, too, and save again';
+  if (missing.length > 0) console.log(`bench: ${these}:\n  ${missing.join('\n  ')}`);
 }
 
 /** The chosen databases and items; all but the long ones when none is named. */
-function chosenOf(only, items, longItems) {
+function chosenOf(only) {
   const names = Object.keys(items);
   const unknown = only.filter((name) => !KINDS.includes(name) && !names.includes(name));
   if (unknown.length > 0)
@@ -82,8 +87,8 @@ function chosenOf(only, items, longItems) {
 }
 
 async function measure({ quick, only }) {
-  const { items, longItems } = await import('../bench/items.mjs');
-  const { kinds, names } = chosenOf(only, items, longItems);
+  const { kinds, names } = chosenOf(only);
+  build();
   const { startTarget } = await import('../bench/support/databases.mjs');
   const run = { ...about(), figures: [] };
   const failed = [];
@@ -121,17 +126,10 @@ try {
   const flags = parsed();
   if (flags.help) console.log(USAGE);
   else if (flags.compare) tellMoved(flags.file);
-  else if (flags.save) tellSaved(flags.note);
-  else {
-    const built = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
-      stdio: 'inherit',
-    });
-    if (built.status !== 0) process.exit(built.status ?? 1);
-    if (flags.list) {
-      const { items, longItems } = await import('../bench/items.mjs');
-      for (const name of Object.keys(items)) console.log(longItems.has(name) ? `${name} (long)` : name);
-    } else await measure(flags);
-  }
+  else if (flags.save) tellSaved(flags);
+  else if (flags.list)
+    for (const name of Object.keys(items)) console.log(longItems.has(name) ? `${name} (long)` : name);
+  else await measure(flags);
 } catch (error) {
   console.error(error instanceof UsageError ? `bench: ${error.message}\n\n${USAGE}` : `bench: ${error.message}`);
   process.exitCode = error instanceof UsageError ? 2 : 1;

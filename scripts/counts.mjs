@@ -1,12 +1,12 @@
 // `npm run counts`: counts what hot operations cost (statements, rows, bytes, frames of the log, objects), and compares with
 // test/api/counts.md; `--write` writes that file anew.
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { countIn } from '../test/support/counts/children.mjs';
 import { differences, parse, render, steadied } from '../test/support/counts/table.mjs';
+import { build } from './build.mjs';
 import { startPostgres } from './postgres.mjs';
 
 const FILE = 'test/api/counts.md';
@@ -35,10 +35,7 @@ function flagsOf() {
 }
 
 const flags = flagsOf();
-const built = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
-  stdio: 'inherit',
-});
-if (built.status !== 0) process.exit(built.status ?? 1);
+build();
 
 const args = [...(flags.show ? ['--show'] : []), ...flags.names];
 const count = {

@@ -1,10 +1,13 @@
 // Measured figures in pages, from a file of bench/history. In a page:
 //   <!-- bench:packets.write, 64 callers:sqlite -->0.24      one figure; the number behind the comment is replaced
 //   <!-- table:appends packets --> … <!-- /table -->         the figures of these items, with their targets
-//   <!-- table:missed --> …, <!-- table:recall --> …, <!-- table:conditions --> …
-import { keyOf, shownOf } from '../bench/support/history.mjs';
+//   <!-- table:missed --> …, <!-- table:recall --> …, <!-- table:calibration --> …, <!-- table:conditions --> …
+// A figure that was measured at another commit than the file is marked with °, and the conditions name that commit; with °¹,
+// °² … where there are several.
+import { items } from '../bench/items.mjs';
+import { keyOf, shownOf, UNKNOWN } from '../bench/support/history.mjs';
 
-const ONE = /(<!-- bench:(.+?):(\w+) -->)[\d.,]*\d/g;
+const ONE = /(<!-- bench:(.+?):(\w+) -->)[\d.,]*\d(?:°[¹²³⁴-⁹]*)?/g;
 const BLOCK = /(<!-- table:([\w ]+) -->\n)[\s\S]*?(<!-- \/table -->)/g;
 const NAMES = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
 
@@ -21,10 +24,27 @@ export function shown(figure) {
 const unitOf = (figure) => (isOurs(figure) ? (figure.unit ?? '').trim().replace('/s', ' a second') : '');
 const withUnit = (value, unit) => `${value}${unit === '' || unit === '×' || unit.startsWith(' ') ? unit : ` ${unit}`}`;
 
-function cell(figure) {
+/** The commits at which figures of a run were measured that it carries over. */
+const olderCommits = ({ figures }) =>
+  [...new Set(figures.filter(({ carried }) => carried).map(commitOf))].sort((a, b) =>
+    a === UNKNOWN ? 1 : b === UNKNOWN ? -1 : 0,
+  );
+const commitOf = ({ carried }) => (carried === true ? UNKNOWN : carried);
+
+function markOf(run, figure) {
+  if (!figure.carried) return '';
+  return marksOf(olderCommits(run)).get(commitOf(figure));
+}
+
+const DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+const raised = (number) => String(number).replace(/\d/g, (digit) => DIGITS[digit]);
+const marksOf = (commits) =>
+  new Map(commits.map((commit, i) => [commit, commits.length === 1 ? '°' : `°${raised(i + 1)}`]));
+
+function cell(run, figure) {
   if (!figure) return '';
   if (figure.skipped) return 'skipped';
-  return withUnit(`${shown(figure)}${figure.carried ? '°' : ''}`, unitOf(figure));
+  return withUnit(`${shown(figure)}${markOf(run, figure)}`, unitOf(figure));
 }
 
 function targetOf(figure) {
@@ -41,9 +61,13 @@ function table(head, rows) {
   return [first, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rest].join('\n');
 }
 
-function itemsTable({ figures }, items) {
-  const chosen = figures.filter(({ item }) => items.includes(item));
-  if (chosen.length === 0) throw new Error(`there are no figures of ${items.join(', ')}`);
+const NOT_MEASURED = 'Not measured.';
+
+function itemsTable(run, names) {
+  const unknown = names.filter((name) => !Object.hasOwn(items, name));
+  if (unknown.length > 0) throw new Error(`there is no ${unknown.join(', ')} in the bench`);
+  const chosen = run.figures.filter(({ item }) => names.includes(item));
+  if (chosen.length === 0) return NOT_MEASURED;
   const whats = [...new Set(chosen.map(({ what }) => what))];
   return table(
     ['figure', 'target', 'SQLite', 'PostgreSQL'],
@@ -52,20 +76,27 @@ function itemsTable({ figures }, items) {
         chosen.find((one) => keyOf(one) === keyOf({ target, what })),
       );
       const targets = [...new Set([targetOf(sqlite), targetOf(postgres)].filter((one) => one !== ''))];
-      return [what, targets.join('; '), cell(sqlite), cell(postgres)];
+      return [what, targets.join('; '), cell(run, sqlite), cell(run, postgres)];
     }),
   );
 }
 
-const missedTable = ({ figures }) =>
-  table(
+function missedTable(run) {
+  const missed = run.figures.filter(({ met }) => met === false);
+  if (missed.length === 0) return 'None.';
+  return table(
     ['figure', 'database', 'target', 'measured'],
-    figures.filter(({ met }) => met === false).map((one) => [one.what, NAMES[one.target], targetOf(one), cell(one)]),
+    missed.map((one) => [one.what, NAMES[one.target], targetOf(one), cell(run, one)]),
   );
+}
 
 /** Figures are named `<set>: <measure>`. */
-function recallTable({ figures }) {
-  const chosen = figures.filter(({ item }) => item === 'recall').map((one) => ({ ...one, name: one.what.split(': ') }));
+const namedOf = ({ figures }, item) =>
+  figures.filter((one) => one.item === item).map((one) => ({ ...one, name: one.what.split(': ') }));
+
+function recallTable(run) {
+  const chosen = namedOf(run, 'recall');
+  if (chosen.length === 0) return NOT_MEASURED;
   const sets = [...new Set(chosen.map(({ name }) => name[0]))];
   const find = (set, measure) => chosen.find(({ name }) => name[0] === set && name[1] === measure);
   const plain = (text) => text.replace(/ %$/, '');
@@ -78,28 +109,42 @@ function recallTable({ figures }) {
     ['set', ...measures, 'target R@10'],
     conversations.map((set) => [
       set,
-      ...measures.map((measure) => plain(cell(find(set, measure)))),
+      ...measures.map((measure) => plain(cell(run, find(set, measure)))),
       plain(targetOf(find(set, 'R@10'))),
     ]),
   );
   if (others.length === 0) return byQuestion;
-  const rows = others.map((one) => [...one.name, cell(one), targetOf(one)]);
+  const rows = others.map((one) => [...one.name, cell(run, one), targetOf(one)]);
   return `${byQuestion}\n\n${table(['set', 'measure', 'measured', 'target'], rows)}`;
 }
 
-function conditions({ date, commit, machine, databases, note, carried }) {
+/** How often the top passage was right, by its confidence: figures `<set>: right at <range>`, each with its `questions`. */
+function calibrationTable(run) {
+  const chosen = namedOf(run, 'calibration');
+  if (chosen.length === 0) return NOT_MEASURED;
+  const rows = chosen.map((one) => [one.name[1].replace('right at ', ''), String(one.questions), cell(run, one)]);
+  return table(['confidence', 'questions', 'top passage right'], rows);
+}
+
+function olderNotes(run) {
+  return [...marksOf(olderCommits(run))].map(([commit, mark]) => {
+    if (commit === UNKNOWN) return `${mark} Measured at earlier commits; which was not kept.`;
+    return `${mark} Measured at commit \`${commit}\`.`;
+  });
+}
+
+function conditions(run) {
+  const { date, commit, machine, databases, note } = run;
   const versions = Object.entries(databases).map(([name, version]) => `${NAMES[name]} ${version}`);
-  const lines = [
-    `Commit \`${commit}\`, ${date.slice(0, 10)}: ${machine.cores} cores (${machine.cpu}), Node ${machine.node}, ${versions.join(', ')}.`,
-    ...(note ? [note] : []),
-    ...(carried ? [`° ${carried}`] : []),
-  ];
+  const on = [`${machine.cores} cores (${machine.cpu})`, `Node ${machine.node}`, ...versions].join(', ');
+  const lines = [`Commit \`${commit}\`, ${date.slice(0, 10)}: ${on}.`, ...(note ? [note] : []), ...olderNotes(run)];
   return lines.join('\n\n');
 }
 
 function block(run, name) {
   if (name === 'missed') return missedTable(run);
   if (name === 'recall') return recallTable(run);
+  if (name === 'calibration') return calibrationTable(run);
   if (name === 'conditions') return conditions(run);
   return itemsTable(run, name.split(' '));
 }
@@ -110,8 +155,9 @@ export function withFigures(text, run) {
   return text
     .replace(ONE, (_, comment, what, target) => {
       const figure = byKey.get(keyOf({ target, what }));
-      if (!figure || figure.skipped) throw new Error(`there is no figure ${keyOf({ target, what })}`);
-      return `${comment}${shown(figure)}`;
+      if (!figure || figure.skipped)
+        throw new Error(`there is no figure ${keyOf({ target, what })}: measure it, or take it out of the page`);
+      return `${comment}${shown(figure)}${markOf(run, figure)}`;
     })
     .replace(BLOCK, (_, begin, name, end) => `${begin}\n${block(run, name)}\n\n${end}`);
 }

@@ -33,6 +33,7 @@ export default defineConfig({
     target: 'es2022',
     // A strict Content-Security-Policy allows no data: URLs for scripts and styles.
     assetsInlineLimit: 0,
+    license: { fileName: 'LICENSES.md' },
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1000,

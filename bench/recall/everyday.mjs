@@ -6,7 +6,7 @@
 import { auroc, byCategory, percent } from './figures.mjs';
 
 const LIMIT = 10;
-const STEPS = 10;
+const STEPS = 5;
 
 export const isFormat = ([first]) => Array.isArray(first?.memories);
 

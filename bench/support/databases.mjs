@@ -76,8 +76,11 @@ export function asCairn(store) {
 export async function openBare(kind, database) {
   const { close } = await openCairn(database);
   await close();
-  return kind === 'sqlite' ? bareSqlite(database) : barePostgres(database);
+  return connectBare(kind, database);
 }
+
+/** The same to one that has the schema for certain. */
+export const connectBare = (kind, database) => (kind === 'sqlite' ? bareSqlite(database) : barePostgres(database));
 
 /** A connection to any SQLite file, by the library that Cairn uses. */
 export async function openSqliteFile(file) {
@@ -94,6 +97,7 @@ async function bareSqlite(file) {
   return {
     prepare: (text) => db.prepare(text.replace(/\$\d+/g, '?')),
     exec: async (text) => db.exec(text),
+    first: async (text) => db.prepare(text).get(),
     close: async () => db.close(),
   };
 }
@@ -113,6 +117,7 @@ async function barePostgres(url) {
       return client.query({ name, text, values });
     },
     exec: (text) => client.query(text),
+    first: async (text) => (await client.query(text)).rows[0],
     close: () => client.end(),
   };
 }

@@ -10,4 +10,5 @@ export interface Moved {
 export function newest(): string | undefined;
 export function read(path: string): Run;
 export function merge(before: object | undefined, run: object): Run;
+export function carriedOver(run: Run, files: readonly Run[]): object[];
 export function compare(before: object, now: object): Moved[];

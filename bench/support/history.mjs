@@ -7,6 +7,8 @@ import { join, resolve } from 'node:path';
 const ROOT = resolve(import.meta.dirname, '../..');
 const HISTORY = 'bench/history';
 export const RESULTS = 'bench/results.json';
+/** In place of the commit of a figure, in files that did not keep it. */
+export const UNKNOWN = 'unknown';
 /** Of a figure that states none. */
 const NOISE = 0.2;
 
@@ -16,7 +18,16 @@ const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8'
 /** The commit that is measured, with a plus when files differ from it. Results and pages about them do not count. */
 function commit() {
   try {
-    const changed = git('status', '--porcelain', '--untracked-files=no', '--', 'src', 'bench', ':!bench/history');
+    const changed = git(
+      'status',
+      '--porcelain',
+      '--untracked-files=no',
+      '--',
+      'src',
+      'bin',
+      'bench',
+      ':!bench/history',
+    );
     return `${git('rev-parse', '--short=12', 'HEAD')}${changed === '' ? '' : '+'}`;
   } catch {
     return 'unknown';
@@ -76,32 +87,39 @@ export function newest() {
   return names.length === 0 ? undefined : join(HISTORY, names.sort().at(-1));
 }
 
-const CARRIED = 'From earlier runs: this one did not measure them.';
+/**
+ * The figures of earlier files that a run lacks, each marked with the commit at which it was measured. Old files do not say
+ * that of those that they carry over.
+ */
+export function carriedOver(run, files) {
+  const names = new Set(run.figures.map(keyOf));
+  const carried = [];
+  for (const file of files)
+    for (const figure of file.figures) {
+      if (names.has(keyOf(figure))) continue;
+      names.add(keyOf(figure));
+      const commit = figure.carried === true ? UNKNOWN : (figure.carried ?? file.commit);
+      carried.push({ ...figure, carried: commit });
+    }
+  return carried;
+}
 
-/** Keeps bench/results.json as the file of its commit; gives its path, and the figures carried over from the newest file. */
-export function save(note) {
+/**
+ * Keeps bench/results.json as the file of its commit; gives its path, and what earlier files have and the results lack.
+ * That is carried over, unless it is to be dropped.
+ */
+export function save({ note, drop_carried = false } = {}) {
   const run = { ...read(RESULTS), ...(note === undefined ? {} : { note }) };
   if (run.commit.endsWith('+')) throw new Error('the results are of changed files: commit first, and measure again');
   mkdirSync(at(HISTORY), { recursive: true });
   const known = readdirSync(at(HISTORY)).find((name) => name.endsWith(`-${run.commit}.json`));
   const path = join(HISTORY, known ?? `${run.date.replaceAll(':', '')}-${run.commit}.json`);
-  const before = newest();
-  const whole = existsSync(at(path)) ? merge(read(path), run) : run;
-  const names = new Set(whole.figures.map(keyOf));
-  const missing =
-    before === undefined
-      ? []
-      : read(before)
-          .figures.map(keyOf)
-          .filter((name) => !names.has(name));
-  // The pages show them all the same, marked as older.
-  const carried = (before === undefined ? [] : read(before).figures).filter((figure) =>
-    missing.includes(keyOf(figure)),
-  );
-  const marked = carried.length === 0 ? {} : { carried: CARRIED };
-  const figures = [...whole.figures, ...carried.map((figure) => ({ ...figure, carried: true }))];
-  write(path, { ...whole, ...marked, figures });
-  return { path, missing };
+  const files = [...new Set([path, newest()])].filter((one) => one && existsSync(at(one))).map(read);
+  const whole = known ? merge(read(path), run) : run;
+  const own = { ...whole, figures: whole.figures.filter(({ carried }) => !carried) };
+  const carried = carriedOver(own, files);
+  write(path, { ...own, figures: [...own.figures, ...(drop_carried ? [] : carried)] });
+  return { path, missing: carried.map(keyOf) };
 }
 
 /** What moved between two runs, a row each: before, now, change in percent, and whether that is more than noise. */

@@ -28,10 +28,10 @@ export async function newTrajectory({ driver }, trajectory_id) {
 }
 
 /** Opens scopes with these ids, in a trajectory of their own. */
-export async function openScopes(cairn, scope_ids, trajectory_id) {
+export async function openScopes(cairn, scope_ids, trajectory_id, fields = {}) {
   await newTrajectory(cairn, trajectory_id);
   for (const scope_id of scope_ids)
-    await cairn.api.scopes.create({ scope_id, trajectory_id, name: 'bench', token_budget: BUDGET });
+    await cairn.api.scopes.create({ scope_id, trajectory_id, name: 'bench', token_budget: BUDGET, ...fields });
 }
 
 /** What is said: some 300 characters of plain words, and a few that are no words, as in most texts. */

@@ -14,7 +14,7 @@ import { dsl } from '../dsl/contract.js';
 import type { Operation } from '../engine/contract.js';
 import { boxes, cards, events, packets, profiles } from '../facts/contract.js';
 import { agents, auth, keys, settings } from '../identity/contract.js';
-import { erasures, forgetting, lifetime } from '../maintenance/contract.js';
+import { erasures, forgetting, lifetime, store } from '../maintenance/contract.js';
 import { artifacts, edges, notes, scopes, trajectories, turns } from '../memory/contract.js';
 import {
   artifactSearch,
@@ -61,6 +61,7 @@ const operations = {
   events,
   dsl,
   lifetime,
+  store,
   erasures,
   settings,
   keys,
@@ -101,6 +102,7 @@ export const groups: Readonly<Record<keyof Operations, string>> = {
   events: 'live stream of all changes',
   dsl: 'agents, profiles, recipes, policies and settings as text',
   lifetime: 'expiry and erasure of content',
+  store: 'what the tenant holds, how it grew, whether it is sound',
   erasures: 'receipts of what was forgotten',
   settings: 'defaults of the tenant: lifetimes, closing scopes, contexts',
   keys: 'API keys',

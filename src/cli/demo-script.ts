@@ -1,4 +1,36 @@
-/** The conversations and steps of the demo. */
+/** The team, conversations and steps of the demo. */
+
+/** Who takes part, and how a trial is packed. */
+export const team = `
+profile tester { system_prompt: "You try a page out in one browser." }
+
+agent builder {
+  capabilities: [write_code]
+  can_delegate_to: [reviewer, tester]
+}
+
+agent reviewer { capabilities: [review] }
+
+handover Trial {
+  context_packing_config {
+    pack_arguments: [{ arg_key: instruction, as_card_type: task.instruction }]
+  }
+  target_profile_config { profile_name: tester }
+}
+`;
+
+/** Rules of the whole tenant. */
+export const rules = `
+settings {
+  artifact_ttls { ErrorLog: 90d, IntermediateOutput: Scope }
+  context_token_budget: 4000
+}
+
+policy LongConversations {
+  trigger { type: TurnCount, count: 50 }
+  actions: [summarize, extract]
+}
+`;
 
 type Line = readonly [role: string, content: string];
 
@@ -49,12 +81,28 @@ assistant: A scanner used the link up. I go back to the checkpoint and let the l
 tool: 14 tests passed
 assistant: All tests pass. I keep what we learned about scanners as a note.`),
 
+  rollOut: conversationOf(`
+user: Let us roll the login link out to one country first.
+assistant: Then I begin with the smallest, and watch how many links are opened by scanners.
+user: Good. Tell Lena before you start, she answers for the support team there.
+assistant: I will. What may I tell her about the old passwords?
+user: They stay valid until the end of the month.`),
+
   review: conversationOf(`
 system: You review code for security.
 user: Please read login-link.ts.
 assistant: One finding: the hash is compared with ==. Compare it in constant time.
 tool: fixed in login-link.ts`),
 };
+
+/** What is known about the roll-out, and what turned out to be otherwise. */
+export const known = [
+  { text: 'Anna is responsible for the roll-out of the login link.', occurred_at: '2026-02-02' },
+  { text: 'Lena lives in Hamburg.', occurred_at: '2024-05-01' },
+  { text: 'The support team answers mails about logins within one hour.', occurred_at: '2026-02-03' },
+];
+export const correction = { text: 'Lena lives in Munich now.', occurred_at: '2026-03-01' };
+export const question = 'Who is responsible for the roll-out, and where does Lena live?';
 
 export interface Step {
   readonly type: 'planning' | 'reasoning' | 'tool_execution' | 'reflection' | 'decision';

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Api } from '../api/index.js';
 import { CairnError } from '../kernel/index.js';
 import type { Execution } from '../runtime/index.js';
-import { browsers, conversation, run, type Step } from './demo-script.js';
+import { browsers, conversation, correction, known, question, rules, run, type Step, team } from './demo-script.js';
 import { type Settings, withApi } from './settings.js';
 import { grey } from './terminal.js';
 
@@ -191,7 +191,6 @@ async function review(cairn: Api, trajectory_id: string): Promise<void> {
 
 /** Three agents at once, each on a packed context, while the builder holds a lock on the file. */
 async function tryOut(cairn: Api, trajectory_id: string): Promise<void> {
-  await cairn.profiles.save({ name: 'tester', system_prompt: 'You try a page out in one browser.' });
   const lock = await cairn.locks.acquire({
     resource_type: 'file',
     resource_id: 'src/login-page.ts',
@@ -203,6 +202,7 @@ async function tryOut(cairn: Api, trajectory_id: string): Promise<void> {
       target_ref: 'tester',
       instruction: `Log in with ${browser}`,
     })),
+    handover: 'Trial',
     source_agent_id: 'builder',
     trajectory_id,
   });
@@ -216,13 +216,57 @@ async function tryOut(cairn: Api, trajectory_id: string): Promise<void> {
   print(`${results.length} parallel agents, each on its own packed context`);
 }
 
+/** Two contexts for the same scope, with a correction between them: what changed, and why, is in their manifests. */
+async function assembleTwice(cairn: Api, trajectory_id: string): Promise<void> {
+  const scope = await cairn.scopes.create({ trajectory_id, name: 'Roll-out', token_budget: 2000 });
+  const { scope_id } = scope;
+  await addTurns(cairn, scope_id, conversation.rollOut);
+  const asked = { scope_id, token_budget: 700, user_input: question } as const;
+  for (const { text, occurred_at } of known) await cairn.memory.remember({ text, occurred_at, trajectory_id });
+  await cairn.context.assemble(asked);
+  await cairn.memory.remember({ text: correction.text, occurred_at: correction.occurred_at, trajectory_id });
+  const { token_count } = await cairn.context.assemble({ ...asked, instructions: 'Answer in one sentence.' });
+  print(`two contexts assembled, before and after a correction: the second has ${token_count} of 700 tokens`);
+}
+
+/** Events of a build pipeline, each derived from the one before. */
+async function build(cairn: Api): Promise<void> {
+  const write = async (packet_type: string, payload: Record<string, string>, parent_ids: string[] = []) =>
+    (await cairn.packets.write({ packet_type, payload, ...(parent_ids.length > 0 ? { lineage: { parent_ids } } : {}) }))
+      .packet_id;
+  const pushed = await write('ci.pushed', { branch: 'login-link' });
+  const built = await write('ci.built', { image: 'shop:login-link' }, [pushed]);
+  const tests = [];
+  for (const browser of browsers) tests.push(await write('ci.tested', { browser, result: 'passed' }, [built]));
+  await write('ci.deployed', { to: 'staging' }, tests);
+  print(`${tests.length + 3} events of a build with their lineage`);
+}
+
+const storeOf = ({ url, database }: Pick<Settings, 'url' | 'database'>) =>
+  url === undefined ? { what: database, flag: '--database' } : { what: url, flag: '--url' };
+
+/** Declares who takes part; in an empty store, rules for the whole tenant as well. Changes nothing that exists. */
+async function declareTeam(cairn: Api, { url, database }: Settings): Promise<void> {
+  const isOwn = url === undefined && (await cairn.packets.list({ limit: 1 })).packets.length === 0;
+  const source = isOwn ? `${rules}${team}` : team;
+  const { changes, plan_hash } = await cairn.dsl.plan({ source });
+  const taken = changes.find(({ action }) => action === 'update');
+  if (taken)
+    throw new CairnError(
+      'STATE_CONFLICT',
+      `${storeOf({ url, database }).what} already has another ${taken.kind} ${taken.name}: choose another store with --database or --tenant`,
+    );
+  await cairn.dsl.apply({ source, plan_hash });
+  print(`a source applied: two agents, a profile and a handover${isOwn ? ', settings and a policy' : ''}`);
+}
+
 /** Refuses a second demo in the same store, even if the first did not finish. */
 async function refuseSecond(cairn: Api, { url, database }: Settings): Promise<void> {
   const first = await cairn.trajectories.get({ trajectory_id: TRAJECTORY }).catch((error: unknown) => {
     if (!(error instanceof CairnError && error.status === 404)) throw error;
   });
   if (!first) return;
-  const [what, flag] = url === undefined ? [database, '--database'] : [url, '--url'];
+  const { what, flag } = storeOf({ url, database });
   throw new CairnError(
     'STATE_CONFLICT',
     `${what} already holds the demo: show it with \`cairn tree ${flag} ${what}\`, or choose another store with --database or --tenant`,
@@ -232,6 +276,7 @@ async function refuseSecond(cairn: Api, { url, database }: Settings): Promise<vo
 async function demo(options: Settings): Promise<void> {
   await withApi(options, async (cairn) => {
     await refuseSecond(cairn, options);
+    await declareTeam(cairn, options);
     const { trajectory_id } = await cairn.trajectories.create({
       trajectory_id: TRAJECTORY,
       name: 'Log in by a link, without a password',
@@ -239,19 +284,20 @@ async function demo(options: Settings): Promise<void> {
       agent_id: 'builder',
     });
     print('a trajectory: the task');
-    for (const agent_type of ['builder', 'reviewer']) {
-      await cairn.agents.register({ agent_id: agent_type, agent_type, capabilities: [agent_type] });
-    }
     const decision = await design(cairn, trajectory_id);
     await implement(cairn, trajectory_id, decision);
     await work(cairn, trajectory_id);
     await review(cairn, trajectory_id);
     await tryOut(cairn, trajectory_id);
+    await assembleTwice(cairn, trajectory_id);
+    await build(cairn);
     const where = options.url === undefined ? ` --database ${options.database}` : ` --url ${options.url}`;
     const { agent_turns } = await cairn.agent_turns.list({ limit: 1 });
     console.log(`
 Look at it:
+  ${options.url === undefined ? `cairn serve${where}` : `${options.url}/ui/`}  (what each agent saw, and why, in a browser)
   cairn tree${where}
+  cairn dsl export${where}
   cairn agent-turns replay ${agent_turns[0]!.agent_turn_id}${where}
   cairn tail --after 0${where}`);
   });

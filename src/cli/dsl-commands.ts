@@ -1,4 +1,4 @@
-/** `cairn dsl validate|format|plan|apply|export`: sources as files, plans as lines. */
+/** `cairn dsl validate|parse|format|plan|apply|export`: sources as files, plans as lines. */
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
@@ -12,11 +12,46 @@ import { mistakeLines } from './source-mistakes.js';
 import { color, grey, isConfirmed, plain, shorten } from './terminal.js';
 
 export const dslCommands: readonly OwnCommand[] = [
-  { group: 'dsl', verb: 'validate', add: addValidate },
-  { group: 'dsl', verb: 'format', add: addFormat },
-  { group: 'dsl', verb: 'plan', add: addPlan },
-  { group: 'dsl', verb: 'apply', add: addApply },
-  { group: 'dsl', verb: 'export', add: addExport },
+  {
+    group: 'dsl',
+    verb: 'validate',
+    examples: ['cairn dsl validate team.cairn', 'cairn dsl export | cairn dsl validate'],
+    add: addValidate,
+  },
+  {
+    group: 'dsl',
+    verb: 'parse',
+    examples: ['cairn dsl parse team.cairn', 'cairn dsl parse < team.cairn'],
+    add: addParse,
+  },
+  {
+    group: 'dsl',
+    verb: 'format',
+    examples: ['cairn dsl format --write team.cairn', 'cairn dsl format < team.cairn'],
+    add: addFormat,
+  },
+  {
+    group: 'dsl',
+    verb: 'plan',
+    examples: ['cairn dsl plan team.cairn', 'cairn dsl plan team.cairn --prune'],
+    add: addPlan,
+  },
+  {
+    group: 'dsl',
+    verb: 'apply',
+    examples: ['cairn dsl apply team.cairn', 'cairn dsl apply team.cairn --prune --yes'],
+    add: addApply,
+  },
+  {
+    group: 'dsl',
+    verb: 'export',
+    examples: [
+      'cairn dsl export --out team.cairn',
+      'cairn dsl export --kind agent',
+      'cairn dsl export | cairn dsl apply --database ./other.db',
+    ],
+    add: addExport,
+  },
 ];
 
 /** On demand, so that help and usage errors do not load the store. */
@@ -101,13 +136,13 @@ async function unlessUnreadable(work: () => Promise<void>): Promise<void> {
   }
 }
 
+const FILE = 'file with the source; - or none: stdin';
 const FILES = 'files with sources; - or none: stdin';
 
 function addValidate(command: Command): void {
   command
     .description('Check sources: syntax, fields, values, references and cycles. Needs no store.')
     .argument('[files...]', FILES)
-    .addHelpText('after', '\nExamples:\n  $ cairn dsl validate team.cairn\n  $ cairn dsl export | cairn dsl validate')
     .action(async (files: string[]) => {
       for (const file of sourcesOf(files))
         await unlessUnreadable(async () => {
@@ -118,13 +153,23 @@ function addValidate(command: Command): void {
     });
 }
 
+function addParse(command: Command): void {
+  command
+    .description('Print the syntax tree of a source, without checking what its definitions mean. Needs no store.')
+    .argument('[file]', FILE, '-')
+    .action(async (file: string) => {
+      const source = await readSource(file);
+      const { mistakes, ast } = await (await language()).treeOfSource(source.text);
+      if (!report(source, mistakes)) console.log(JSON.stringify(ast, null, 2));
+    });
+}
+
 function addFormat(command: Command): void {
   command
     .description('Write sources in their canonical form, with their comments. Needs no store.')
     .argument('[files...]', FILES)
     .addOption(new Option('--write', 'change the files themselves').conflicts('check'))
     .option('--check', 'print the names of files that are not in canonical form, and exit with 1')
-    .addHelpText('after', '\nExamples:\n  $ cairn dsl format --write team.cairn\n  $ cairn dsl format < team.cairn')
     .action(async (files: string[], options: { write?: boolean; check?: boolean }) => {
       for (const file of sourcesOf(files)) await unlessUnreadable(() => formatFile(file, options));
     });
@@ -141,6 +186,9 @@ async function formatFile(file: string, { write, check }: { write?: boolean; che
   if (check) process.exitCode = 1;
   else await writeFile(file, formatted);
 }
+
+/** A file that does not exist is not made by reading it. */
+const READS = { reads: true, created_by: 'cairn dsl apply' };
 
 type Plan = Out<'dsl.plan'>;
 type PlannedChange = Plan['changes'][number];
@@ -178,7 +226,7 @@ interface PlanFlags extends Settings {
 
 const withPlan = (command: Command): Command =>
   withStore(command)
-    .argument('[file]', 'file with the source; - or none: stdin', '-')
+    .argument('[file]', FILE, '-')
     .option('--prune', 'also delete what the source does not define, which cannot be undone')
     .option('--json', 'print the whole answer as JSON');
 
@@ -192,20 +240,19 @@ async function checkedSource(file: string): Promise<Source | undefined> {
 const planRequest = ({ text }: Source, { prune }: PlanFlags) => ({ source: text, prune: prune === true });
 
 function addPlan(command: Command): void {
-  withPlan(command.description('Show what applying a source would create, change, leave alone and delete.'))
-    .addHelpText('after', '\nExamples:\n  $ cairn dsl plan team.cairn\n  $ cairn dsl plan team.cairn --prune')
-    .action(async (file: string, options: PlanFlags) => {
+  withPlan(command.description('Show what applying a source would create, change, leave alone and delete.')).action(
+    async (file: string, options: PlanFlags) => {
       const source = await checkedSource(file);
       if (!source) return;
-      const plan = await withApi(options, (cairn) => cairn.dsl.plan(planRequest(source, options)), { reads: true });
+      const plan = await withApi(options, (cairn) => cairn.dsl.plan(planRequest(source, options)), READS);
       console.log(options.json ? JSON.stringify(plan, null, 2) : planLines(plan).join('\n'));
-    });
+    },
+  );
 }
 
 function addApply(command: Command): void {
   withPlan(command.description('Create and change what a source defines, in one transaction.'))
     .option('--yes', 'delete without asking, with --prune')
-    .addHelpText('after', '\nExamples:\n  $ cairn dsl apply team.cairn\n  $ cairn dsl apply team.cairn --prune --yes')
     .action(async (file: string, options: PlanFlags) => {
       const source = await checkedSource(file);
       if (source) await withApi(options, (cairn) => applySource(cairn, source, options));
@@ -236,15 +283,9 @@ function addExport(command: Command): void {
   withStore(command.description('Write what the tenant has as a source.'))
     .option('--out <file>', 'file to write to (default: stdout)')
     .addOption(new Option('--kind <kind>', 'only definitions of this kind (default: all)').choices(KIND_NAMES))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ cairn dsl export --out team.cairn\n  $ cairn dsl export --kind agent\n  $ cairn dsl export | cairn dsl apply --database ./other.db',
-    )
     .action(async (options: Settings & { out?: string; kind?: PlannedChange['kind'] }) => {
       const input = options.kind ? { kind: options.kind } : {};
-      const { source, definitions, left_out } = await withApi(options, (cairn) => cairn.dsl.export(input), {
-        reads: true,
-      });
+      const { source, definitions, left_out } = await withApi(options, (cairn) => cairn.dsl.export(input), READS);
       for (const { kind, name, reason } of left_out) console.error(`left out: ${plain(`${kind} ${name}: ${reason}`)}`);
       if (options.out === undefined) return void process.stdout.write(source);
       await writeFile(options.out, source);

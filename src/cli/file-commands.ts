@@ -8,14 +8,36 @@ import { plain } from './terminal.js';
 export interface OwnCommand {
   readonly group: string;
   readonly verb: string;
+  /** For the help; the first one is also that of the group if this is its first command. */
+  readonly examples: readonly string[];
   readonly add: (command: Command) => void;
 }
 
 export const fileCommands: readonly OwnCommand[] = [
-  { group: 'checkpoints', verb: 'export', add: addExportCheckpoint },
-  { group: 'checkpoints', verb: 'import', add: addImportCheckpoints },
-  { group: 'executions', verb: 'export', add: addExportExecution },
-  { group: 'executions', verb: 'import', add: addImportExecution },
+  {
+    group: 'checkpoints',
+    verb: 'export',
+    examples: ['cairn checkpoints export cp-1 --dir ./checkpoints'],
+    add: addExportCheckpoint,
+  },
+  {
+    group: 'checkpoints',
+    verb: 'import',
+    examples: ['cairn checkpoints import checkpoints/cp-1.json', 'cairn checkpoints import ./checkpoints'],
+    add: addImportCheckpoints,
+  },
+  {
+    group: 'executions',
+    verb: 'export',
+    examples: ['cairn executions export run-1 --out run-1.json'],
+    add: addExportExecution,
+  },
+  {
+    group: 'executions',
+    verb: 'import',
+    examples: ['cairn executions import run-1.json --database ./other.db'],
+    add: addImportExecution,
+  },
 ];
 
 const READS = { reads: true };
@@ -28,7 +50,6 @@ function addExportCheckpoint(command: Command): void {
     .argument('<checkpoint_id>')
     .option('--dir <directory>', 'directory to write to', 'checkpoints')
     .option('--diff', 'include the changes since its parent')
-    .addHelpText('after', '\nExample:\n  $ cairn checkpoints export cp-1 --dir ./checkpoints')
     .action(async (id: string, options: Settings & { dir: string; diff?: boolean }) => {
       const to = { directory: options.dir, diff: options.diff === true };
       const { path, bytes } = await withApi(
@@ -43,10 +64,6 @@ function addExportCheckpoint(command: Command): void {
 function addImportCheckpoints(command: Command): void {
   withStore(command.description('Import a checkpoint file, or all checkpoint files of a directory.'))
     .argument('<file-or-directory>')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ cairn checkpoints import checkpoints/cp-1.json\n  $ cairn checkpoints import ./checkpoints',
-    )
     .action(async (path: string, options: Settings) => {
       const { imported, present } = await withApi(options, async (cairn) =>
         (await files()).importCheckpoints(cairn, path, { progress: showProgress() }),
@@ -61,7 +78,6 @@ function addExportExecution(command: Command): void {
   withStore(command.description('Write an execution with all its checkpoints and branches to one file.'))
     .argument('<execution_id>')
     .option('--out <file>', 'file to write to (default: stdout)')
-    .addHelpText('after', '\nExample:\n  $ cairn executions export run-1 --out run-1.json')
     .action(async (id: string, options: Settings & { out?: string }) => {
       const { out } = options;
       if (out === undefined) {
@@ -77,7 +93,6 @@ function addExportExecution(command: Command): void {
 function addImportExecution(command: Command): void {
   withStore(command.description('Import an execution from an exported file.'))
     .argument('<file>')
-    .addHelpText('after', '\nExample:\n  $ cairn executions import run-1.json --database ./other.db')
     .action(async (file: string, options: Settings) => {
       const { execution_id, checkpoints } = await withApi(options, async (cairn) =>
         (await files()).importExecution(cairn, file),

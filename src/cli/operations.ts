@@ -137,7 +137,7 @@ function addOperation(group: Command, operation: NamedOperation): void {
   const command = withStore(group.command(operation.verb.replaceAll('_', '-')).description(operation.summary));
   for (const name of inPath) command.argument(`<${name}>`);
   const readFlags = addFlags(command, operation, inPath);
-  command.addHelpText('after', `\nExample:\n  $ ${exampleOf(operation, inPath)}`);
+  showExamples(command, [exampleOf(operation, inPath)]);
   command.action(async (...given: unknown[]) => {
     const options = command.optsWithGlobals() as Settings & Options;
     const fromPath = Object.fromEntries(inPath.map((name, i) => [name, given[i]]));
@@ -146,6 +146,11 @@ function addOperation(group: Command, operation: NamedOperation): void {
     // An answer without a body: confirm it on a terminal, print nothing into a pipe.
     else if (process.stdout.isTTY) console.log('done');
   });
+}
+
+function showExamples(command: Command, examples: readonly string[]): void {
+  const lines = examples.map((example) => `\n  $ ${example}`);
+  command.addHelpText('after', `\n${lines.length === 1 ? 'Example' : 'Examples'}:${lines.join('')}`);
 }
 
 function exampleOf(operation: NamedOperation, inPath: readonly string[]): string {
@@ -171,11 +176,16 @@ export function addOperations(program: Command, own: readonly OwnCommand[], word
     const group = program.command(command).description(description);
     if (words && !words.includes(command)) continue;
     const ofGroup = own.filter((command) => command.group === name);
+    const ownOf = (operation: NamedOperation) => ofGroup.find(({ verb }) => verb === operation.verb);
     for (const operation of verbs) {
-      if (!ofGroup.some(({ verb }) => verb === operation.verb)) addOperation(group, operation);
+      if (!ownOf(operation)) addOperation(group, operation);
     }
-    for (const { verb, add } of ofGroup) add(group.command(verb));
+    for (const { verb, examples, add } of ofGroup) {
+      const command = group.command(verb);
+      add(command);
+      showExamples(command, examples);
+    }
     const first = verbs[0]!;
-    group.addHelpText('after', `\nExample:\n  $ ${exampleOf(first, pathParameters(first.path))}`);
+    showExamples(group, [ownOf(first)?.examples[0] ?? exampleOf(first, pathParameters(first.path))]);
   }
 }

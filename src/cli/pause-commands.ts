@@ -3,14 +3,29 @@ import { Argument, type Command, Option } from 'commander';
 import { allOperations } from '../api/contract.js';
 import { type Pause, type PauseAction, pauseAction } from '../coordination/contract.js';
 import type { Out } from '../engine/contract.js';
+import { withCommas } from '../kernel/index.js';
 import type { OwnCommand } from './file-commands.js';
 import { addFlags, callOperation } from './operations.js';
 import { type Settings, withStore } from './settings.js';
-import { color, grey, plain } from './terminal.js';
+import { color, grey, plain, shorten } from './terminal.js';
 
 export const pauseCommands: readonly OwnCommand[] = [
-  { group: 'pauses', verb: 'list', add: addList },
-  { group: 'pauses', verb: 'answer', add: addAnswer },
+  {
+    group: 'pauses',
+    verb: 'list',
+    examples: ['cairn pauses list --status open', 'cairn pauses list --execution run-1 --json'],
+    add: addList,
+  },
+  {
+    group: 'pauses',
+    verb: 'answer',
+    examples: [
+      "cairn pauses answer 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b approve --comment 'Looks good.'",
+      `cairn pauses answer 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b modify --value '{"branch":"staging"}'`,
+      'cairn pauses answer 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b --choice yes',
+    ],
+    add: addAnswer,
+  },
 ];
 
 const operationOf = (verb: string) => allOperations.find((one) => one.group === 'pauses' && one.verb === verb)!;
@@ -47,7 +62,39 @@ function answerLine({ answer, answered_by, answered_at }: Pause): string[] {
   return [`  ${answer.action}${details.join('')} ${grey(`${plain(who)}, ${answered_at}`)}`];
 }
 
-/** A pause as lines: id, age and asker; the question; how it can be answered, or was. */
+/** The run that waits, and who is asked if it names someone. */
+function partyLines({ agent_turn_id, execution_id, checkpoint_id, trajectory_id, ...pause }: Pause): string[] {
+  const places = { agent_turn: agent_turn_id, execution: execution_id, checkpoint: checkpoint_id };
+  const run = Object.entries({ ...places, trajectory: trajectory_id }).filter(([, id]) => id !== null);
+  const asked = [
+    ...(pause.to_agent_id === null ? [] : [`agent ${pause.to_agent_id}`]),
+    ...(pause.to_agent_type === null ? [] : [`any agent of type ${pause.to_agent_type}`]),
+  ];
+  return [
+    grey(`  of ${plain(run.map(([what, id]) => `${what} ${id}`).join(', '))}`),
+    ...(asked.length === 0 ? [] : [grey(`  to ${plain(asked.join(', '))}`)]),
+  ];
+}
+
+const MAX_DETAILS = 20;
+const MAX_NAME = 60;
+const MAX_DETAIL = 500;
+
+/** What is to be approved, a line for each member, such as the tool and its arguments. */
+function detailLines({ question, details }: Pause): string[] {
+  const members = Object.entries(details ?? {})
+    .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const)
+    // The question of an interrupt of LangGraph is its value.
+    .filter(([, text]) => text !== question);
+  const lines = members.slice(0, MAX_DETAILS).map(([name, text]) => {
+    const length = text.length > MAX_DETAIL ? ` (${withCommas(text.length)} characters)` : '';
+    return `  ${plain(shorten(name, MAX_NAME))}: ${plain(shorten(text, MAX_DETAIL))}${length}`;
+  });
+  const more = members.length - lines.length;
+  return more === 0 ? lines : [...lines, grey(`  … and ${more} more: --json prints all`)];
+}
+
+/** A pause as lines: id, age and asker; question, run and details; how it can be answered, or was. */
 export function pauseLines(pause: Pause, now: number): string[] {
   const { pause_id, status, trigger, agent_id, created_at, question, choices, answers } = pause;
   const age = `${durationText(now - Date.parse(created_at))} ago`;
@@ -57,6 +104,8 @@ export function pauseLines(pause: Pause, now: number): string[] {
   return [
     `${pause_id}  ${color(COLORS[status], status)}  ${grey(facts.join(', '))}`,
     ...question.split('\n').map((line) => `  ${plain(line)}`),
+    ...partyLines(pause),
+    ...detailLines(pause),
     ...(status === 'open' ? [...options, grey(`  answers: ${answers.join(', ')}`)] : answerLine(pause)),
   ];
 }
@@ -65,10 +114,6 @@ function addList(command: Command): void {
   const operation = operationOf('list');
   withStore(command.description(operation.summary)).option('--json', 'print the whole answer as JSON');
   const readFlags = addFlags(command, operation, []);
-  command.addHelpText(
-    'after',
-    '\nExamples:\n  $ cairn pauses list --status open\n  $ cairn pauses list --execution run-1 --json',
-  );
   command.action(async () => {
     const options = command.optsWithGlobals() as Flags;
     const answer = (await callOperation(operation, readFlags(options), options)) as Out<'pauses.list'>;
@@ -87,15 +132,6 @@ function addAnswer(command: Command): void {
     .addArgument(new Argument('[action]', 'default: continue, if a choice is given').choices(pauseAction.options))
     .addOption(new Option('--json', 'print the whole answer as JSON'));
   const readFlags = addFlags(command, operation, ['pause_id', 'action']);
-  const id = String(operation.example.pause_id);
-  command.addHelpText(
-    'after',
-    `
-Examples:
-  $ cairn pauses answer ${id} approve --comment 'Looks good.'
-  $ cairn pauses answer ${id} modify --value '{"branch":"staging"}'
-  $ cairn pauses answer ${id} --choice yes`,
-  );
   command.action(async (pause_id: string, action: PauseAction | undefined) => {
     const options = command.optsWithGlobals() as Flags;
     const input = { pause_id, ...(action === undefined ? {} : { action }), ...readFlags(options) };

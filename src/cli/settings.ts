@@ -109,20 +109,23 @@ export async function openApi(
 }
 
 /** Refuses to read from a file that does not exist: creating it would hide a mistyped name. */
-export function refuseMissing({ database, url }: Pick<Settings, 'database' | 'url'>): void {
+export function refuseMissing(
+  { database, url }: Pick<Settings, 'database' | 'url'>,
+  created_by = 'cairn remember',
+): void {
   if (url !== undefined || /^postgres(ql)?:\/\//.test(database) || existsSync(database)) return;
   throw new CairnError(
     'STORAGE_FAILED',
-    `there is no file ${database}: choose another with --database, or create it, for example with \`cairn remember\``,
+    `there is no file ${database}: choose another with --database, or create it, for example with \`${created_by}\``,
   );
 }
 
 export async function withApi<T>(
   settings: Settings,
   work: (cairn: Cairn) => Promise<T>,
-  { reads = false } = {},
+  { reads = false, created_by }: { readonly reads?: boolean; readonly created_by?: string } = {},
 ): Promise<T> {
-  if (reads) refuseMissing(settings);
+  if (reads) refuseMissing(settings, created_by);
   const cairn = await openApi(settings, { sweep_every_ms: 0 });
   try {
     return await work(cairn);

@@ -17,10 +17,10 @@ export const redrawsLines = (stream: Stream, env: NodeJS.ProcessEnv = process.en
 export const color = (code: number, text: string): string =>
   showsColors(process.stdout) ? `\u001b[${code}m${text}\u001b[0m` : text;
 
-/** Stored text must neither break the line nor control the terminal. */
+/** Stored text must not break the line, control the terminal or turn around what follows it. */
 export const plain = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it replaces them
-  text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
+  text.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
 
 export const grey = (text: string): string => color(90, text);
 

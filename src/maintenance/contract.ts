@@ -4,6 +4,7 @@ import { type Group, operation, reads, writes } from '../engine/contract.js';
 
 export { erasures, forgetting } from './erasures/contract.js';
 export { forgottenAccount, forgottenCounts } from './erasures/forgotten-text.js';
+export { store } from './figures/contract.js';
 
 export const lifetime = {
   sweep: operation({

@@ -13,21 +13,25 @@ const HASHED = { cards: cardContents, packets: packetContents } as const;
 /** Yields findings one by one, so that a long examination shows progress. */
 export async function* examine(driver: Driver): AsyncGenerator<Finding, void, undefined> {
   yield finding('the database is sound', await driver.integrity());
+  for (const { tenant_id } of await listTenants(driver.at('')))
+    for await (const one of examineTenant(driver, tenant_id)) yield { ...one, check: `${tenant_id}: ${one.check}` };
+}
+
+/** Examines one tenant. */
+export async function* examineTenant(driver: Driver, tenant: string): AsyncGenerator<Finding, void, undefined> {
   const ahead = await headsAfter(driver.at(''), driver.now() + CLOCK_TOLERANCE_MS);
-  for (const { tenant_id } of await listTenants(driver.at(''))) {
-    const head = ahead.find((one) => one.tenant_id === tenant_id);
-    const warnings = head ? [clockWarning(head.recorded_at - driver.now())] : [];
-    yield finding(`${tenant_id}: recorded times are not ahead of the clock`, warnings);
-    for (const { name, broken } of checks) {
-      const rows = await driver.examine<{ what: string }>(tenant_id, broken());
-      const problems = rows.map(({ what }) => what);
-      yield finding(`${tenant_id}: ${name}`, problems);
-    }
-    for (const [what, contents] of Object.entries(HASHED))
-      yield finding(`${tenant_id}: ${what} hold what their hashes say`, await wrongHashes(driver, tenant_id, contents));
-    yield* searchFindings(driver, tenant_id);
-    yield await indexFinding(driver, tenant_id);
+  const head = ahead.find(({ tenant_id }) => tenant_id === tenant);
+  const warnings = head ? [clockWarning(head.recorded_at - driver.now())] : [];
+  yield finding('recorded times are not ahead of the clock', warnings);
+  for (const { name, broken } of checks) {
+    const rows = await driver.examine<{ what: string }>(tenant, broken());
+    const problems = rows.map(({ what }) => what);
+    yield finding(name, problems);
   }
+  for (const [what, contents] of Object.entries(HASHED))
+    yield finding(`${what} hold what their hashes say`, await wrongHashes(driver, tenant, contents));
+  yield* searchFindings(driver, tenant);
+  yield await indexFinding(driver, tenant);
 }
 
 const finding = (check: string, problems: readonly string[]): Finding => ({

@@ -267,7 +267,7 @@ for (const database of databases()) {
 
     it('serves the description of the API to anyone, and figures to an operator alone', async () => {
       const get = (path: string, headers = {}) => test.send({ method: 'GET', path, headers });
-      for (const path of ['/', '/openapi.json', '/health/live', '/health/ready'])
+      for (const path of ['/reference', '/openapi.json', '/health/live', '/health/ready', '/ui/'])
         expect((await get(path)).status).toBe(200);
       expectRefusal(await get('/metrics'), 401, 'UNAUTHORIZED');
       expectRefusal(await get('/metrics', bearer(keys.read!)), 403, 'FORBIDDEN');

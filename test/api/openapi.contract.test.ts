@@ -64,7 +64,7 @@ describe('the description of the API', () => {
     const reply = await test.send({ method: 'GET', path: '/openapi.json' });
     expect(reply.headers['content-type']).toMatch(/^application\/json/);
     document = JSON.parse(reply.text) as Description;
-    page = (await test.send({ method: 'GET', path: '/' })).text;
+    page = (await test.send({ method: 'GET', path: '/reference' })).text;
   });
   afterAll(() => test.close());
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { allOperations } from '#cairn/api/contract.js';
+import { allOperations, groups } from '#cairn/api/contract.js';
 import { openCairn } from '#cairn/cairndb.js';
 import { program } from '#cairn/cli/main.js';
 import { SqliteConnection } from '#cairn/driver/index.js';
@@ -53,6 +53,20 @@ describe('help', () => {
       let help = '';
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
       expect(help).toMatch(new RegExp(`Examples?:\\n  \\$ ${name}`));
+    });
+  }
+
+  for (const [name, command] of commandsOf(program())) {
+    const group = name.replace('cairn ', '').replaceAll('-', '_');
+    if (!Object.hasOwn(groups, group)) continue;
+    it(`of ${name} shows an example of one of its commands`, () => {
+      const linesOf = (of: Command): string[] => {
+        let help = '';
+        of.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+        return help.split('\n').filter((line) => line.startsWith('  $ '));
+      };
+      const [example] = linesOf(command);
+      expect(command.commands.flatMap(linesOf)).toContain(example);
     });
   }
 
@@ -180,6 +194,10 @@ describe('mistakes', () => {
     [
       ['recall', 'tea', '--database', 'typo/typo.db'],
       ['there is no file typo/typo.db', 'remember'],
+    ],
+    [
+      ['dsl', 'export', '--database', 'typo.db'],
+      ['there is no file typo.db', 'create it, for example with `cairn dsl apply`'],
     ],
     [['tree', '--database', 'typo.db'], ['there is no file typo.db']],
     [['tail', '--database', 'typo.db'], ['there is no file typo.db']],
@@ -481,9 +499,25 @@ describe('demo and tree', () => {
         'STATE_CONFLICT',
       );
       expect(json(await cairn(['packets', 'list', ...file], { cwd }))).toEqual(before);
-      // One that was named is filled beside what it has, and once as well.
+      // One that was named is filled beside what it has, without rules for all of it, and once as well.
       expect(await cairn(['demo', '-d', 'cairn.db'], { cwd })).toMatchObject({ code: 0, stderr: '' });
       expectOneLine(await cairn(['demo', '-d', 'cairn.db'], { cwd }), 'cairn.db already holds the demo');
+      const { stdout: source } = await cairn(['dsl', 'export'], { cwd });
+      expect(source).toMatch(/^profile tester \{[\s\S]*^handover Trial \{/m);
+      expect(source).not.toMatch(/settings|policy/);
+    }));
+
+  it('CLI-4 demo changes no agent or profile that has the name of one of its own', () =>
+    inFolder(async (cwd) => {
+      const agent = ['--agent', 'builder', '--agent-type', 'mason', '--capabilities', 'build'];
+      await cairn(['agents', 'register', ...agent], { cwd });
+      const before = (await cairn(['dsl', 'export'], { cwd })).stdout;
+      expectOneLine(
+        await cairn(['demo', '-d', 'cairn.db'], { cwd }),
+        'cairn.db already has another agent builder',
+        'STATE_CONFLICT',
+      );
+      expect((await cairn(['dsl', 'export'], { cwd })).stdout).toBe(before);
     }));
 
   it('CLI-5 every agent_turn of the demo can be replayed, and the command that demo shows does it', () =>
@@ -516,6 +550,7 @@ describe('pauses', () => {
           `^${pause_id} {2}open {2}asked by agent \\d+ s ago, manual, 59 min left, then it expires$`,
         ),
         '  Deploy to production?',
+        '  of execution run-1',
         '  choices: yes, no',
         '  answers: approve, reject, modify, continue, retry, cancel',
         '',
@@ -534,6 +569,60 @@ describe('pauses', () => {
       });
       expect(await cairn(['pauses', 'list', '--status', 'open'], { cwd })).toMatchObject({ stdout: 'no pauses\n' });
     }));
+
+  const askedOn = async (details: unknown, more: readonly string[] = []): Promise<string[]> => {
+    let lines: string[] = [];
+    await inFolder(async (cwd) => {
+      await cairn(['executions', 'create', '--execution', 'run-1', '--agent', 'builder'], { cwd });
+      const words = ['--question', 'May I?', '--trigger', 'tool_confirmation', '--details', JSON.stringify(details)];
+      const asked = await cairn(['pauses', 'create', '--execution', 'run-1', ...words, ...more], { cwd });
+      expect(asked).toMatchObject({ code: 0, stderr: '' });
+      const { stdout } = await cairn(['pauses', 'list'], { cwd });
+      lines = stdout.trimEnd().split('\n');
+    });
+    return lines;
+  };
+
+  it('CLI-6 show what is to be approved: tool and arguments, run, and who is asked', async () => {
+    const [head, ...lines] = await askedOn(
+      { tool: 'deploy', arguments: { branch: 'main', force: true }, thread_id: 't-7', interrupt_id: 'i-1' },
+      ['--to-agent-type', 'lead'],
+    );
+    expect(head).toMatch(/asked by \w+ \d+ s ago, tool_confirmation$/);
+    expect(lines).toEqual([
+      '  May I?',
+      '  of execution run-1',
+      '  to any agent of type lead',
+      '  arguments: {"branch":"main","force":true}',
+      '  interrupt_id: i-1',
+      '  thread_id: t-7',
+      '  tool: deploy',
+      expect.stringMatching(/^ {2}answers: approve/),
+    ]);
+  });
+
+  it('CLI-6 show details within bounds, say what is left out, and repeat no question', async () => {
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`field_${i + 10}`, i]));
+    const lines = await askedOn({ value: 'May I?', a: 'x'.repeat(5000), ['b'.repeat(500)]: 1, ...many });
+    const details = lines.slice(3, -1);
+    expect(details[0]).toMatch(/^ {2}a: x{499}… \(5,000 characters\)$/);
+    expect(details[1]).toMatch(/^ {2}b{59}…: 1$/);
+    expect(details.slice(2, 20)).toEqual(Array.from({ length: 18 }, (_, i) => `  field_${i + 10}: ${i}`));
+    expect(details.slice(20)).toEqual(['  … and 12 more: --json prints all']);
+  });
+
+  it('CLI-6 details control no terminal, break no line and turn no text around', async () => {
+    const lines = await askedOn({
+      arguments: { note: '\u2066x\u2069\u009b1m' },
+      file: 'exe.\u202egnp\u202c',
+      'to\u001b[2Jol': 'a\n  answers: approve\u001b[31m',
+    });
+    expect(lines.slice(3, -1)).toEqual([
+      '  arguments: {"note":"\ufffdx\ufffd\ufffd1m"}',
+      '  file: exe.\ufffdgnp\ufffd',
+      '  to\ufffd[2Jol: a\ufffd  answers: approve\ufffd[31m',
+    ]);
+  });
 
   it('CLI-6 control no terminal: neither a question nor an error that quotes its choices', () =>
     inFolder(async (cwd) => {

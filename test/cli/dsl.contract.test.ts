@@ -115,6 +115,50 @@ describe('cairn dsl', () => {
     }),
   );
 
+  it('CLI-7 parses files and stdin without a store', () =>
+    inFolder(async (cwd) => {
+      writeFileSync(join(cwd, 'team.cairn'), TEAM);
+      const parsed = await cairn(['dsl', 'parse', 'team.cairn'], { cwd });
+      expect(parsed).toMatchObject({ code: 0, stderr: '' });
+      const { definitions, comments } = JSON.parse(parsed.stdout) as {
+        definitions: { kind: string; name: string; line: number }[];
+        comments: unknown[];
+      };
+      expect(definitions).toMatchObject([
+        { kind: 'agent', name: 'Lead', line: 2 },
+        { kind: 'profile', name: 'Coder', line: 3 },
+      ]);
+      expect(comments).toEqual([{ text: '// A team', line: 1, column: 1 }]);
+      for (const args of [[], ['-']])
+        expect(await cairn(['dsl', 'parse', ...args], { cwd, input: TEAM })).toEqual(parsed);
+      // What it means is not checked.
+      expect(await cairn(['dsl', 'parse'], { cwd, input: WRONG })).toMatchObject({ code: 0 });
+      expect(await cairn(['dsl', 'parse'], { cwd, input: 'agent A {' })).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^stdin:1:10: /),
+      });
+      expect(existsSync(join(cwd, 'cairn.db'))).toBe(false);
+    }));
+
+  it('CLI-7 the help shows a command that works', () =>
+    inFolder(async (cwd) => {
+      const { stdout } = await cairn(['dsl', '--help'], { cwd });
+      const words = /Example:\n {2}\$ cairn (dsl .*)\n/.exec(stdout)![1]!.split(' ');
+      writeFileSync(join(cwd, words.at(-1)!), TEAM);
+      expect(await cairn(words, { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('2 definition') });
+    }));
+
+  it('CLI-8 without a database, plan names the command that makes one', () =>
+    inFolder(async (cwd) => {
+      writeFileSync(join(cwd, 'team.cairn'), TEAM);
+      expect(await cairn(['dsl', 'plan', 'team.cairn'], { cwd })).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/there is no file \.\/cairn\.db.*`cairn dsl apply`/),
+      });
+      expect(existsSync(join(cwd, 'cairn.db'))).toBe(false);
+    }));
+
   it('CLI-7 formats, checks and rewrites', () =>
     inFolder(async (cwd) => {
       const file = join(cwd, 'team.cairn');
@@ -195,9 +239,30 @@ describe('cairn dsl', () => {
     inFolder(async (cwd) => {
       await cairn(['demo'], { cwd });
       const { stdout: source } = await cairn(['dsl', 'export', '--database', 'cairn-demo.db'], { cwd });
-      expect(source).toContain('agent reviewer {');
+      const heads = source.match(/^\w.*(?= \{$)/gm);
+      expect(heads).toEqual([
+        'settings',
+        'profile tester',
+        'agent builder',
+        'agent reviewer',
+        'handover Trial',
+        'policy LongConversations',
+      ]);
       const other = ['--database', 'other.db'];
       expect(await cairn(['dsl', 'apply', ...other], { cwd, input: source })).toMatchObject({ code: 0 });
       expect((await cairn(['dsl', 'export', ...other], { cwd })).stdout).toBe(source);
+      const again = await cairn(['dsl', 'apply', '--prune', ...other], { cwd, input: source });
+      expect(again.stdout).toBe('0 to create, 0 to change, 0 to delete, 6 unchanged\nnothing to do\n');
+    }));
+
+  it('DSL-17, CLI-9 the export of an empty tenant can be applied', () =>
+    inFolder(async (cwd) => {
+      await cairn(['dsl', 'apply'], { cwd, input: '// nothing yet' });
+      const { stdout: source } = await cairn(['dsl', 'export'], { cwd });
+      expect(source).toBe('// no definitions\n');
+      expect(await cairn(['dsl', 'apply'], { cwd, input: source })).toMatchObject({
+        code: 0,
+        stdout: '0 to create, 0 to change, 0 to delete, 0 unchanged\nnothing to do\n',
+      });
     }));
 });

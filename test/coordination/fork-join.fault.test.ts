@@ -3,13 +3,12 @@
  * says how many runs there are on each database.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cairn, openCairn } from '#cairn/cairndb.js';
 import { databases } from '../support/http.js';
 import { deliverableOf, launch, saveProfile } from '../support/nouns/turns.js';
-import { exitOf, sleep } from '../support/server.js';
+import { messageOf, sleep } from '../support/server.js';
 import { freshDatabase } from '../support/targets.js';
 
 const RUNS = Number(process.env.CAIRN_RUNS ?? 3);
@@ -29,10 +28,7 @@ for (const kind of databases()) {
     async function joins(role: Role): Promise<void> {
       const child = fork(join(import.meta.dirname, '../support/children/team.mjs'), [role, database, String(LEASE_MS)]);
       team.push({ role, child });
-      await Promise.race([
-        once(child, 'message'),
-        exitOf(child).then(({ code }) => Promise.reject(new Error(`a ${role} ended with ${code}`))),
-      ]);
+      await messageOf(child);
     }
 
     beforeAll(async () => {

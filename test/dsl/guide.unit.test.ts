@@ -19,4 +19,26 @@ describe('the guide of the DSL', () => {
       }
       await cairn.close();
     }));
+
+  it.each<[string, RegExp]>([
+    ['a comment up to the end of its line', /^\/\/ \w/m],
+    ['one of the other sort', /^# \w/m],
+    ['one over several lines', /^\/\*[^*]*\n[^*]*\*\//m],
+    ['a comment behind something', /\S \/\/ /],
+    ['a quoted name of a definition', /^profile "\w+ \w+" \{/m],
+    ['a quoted name of a field', /^ +"\w+ \w+": /m],
+    ['a text over several lines', /"""\n[\s\S]*?"""/],
+    ['escapes of quotes, backslashes, line breaks and by code', /\\".*\\\\.*\\n.*\\u[\da-f]{4}/],
+    ['a negative number', /: -\d/],
+    ['a fraction', /: \d\.\d/],
+    ['an exponent', /: \de-\d/],
+    ['a duration', /: \d+[smhd]\b/],
+    ['a word with a meaning of its own', /: (?:true|null)/],
+    ['a list', /\[\w+, /],
+    ['a block without a colon', /^ +\w+ \{/m],
+    ['`extends`', /^agent \w+ extends \w+ \{/m],
+    ['anyone', /[[ ]\*[\],:]/],
+  ])('DSL-1 shows %s', (_what, pattern) => {
+    expect(blocks.filter((source) => pattern.test(source))).not.toEqual([]);
+  });
 });

@@ -399,7 +399,7 @@ onEveryTarget('plans', (test) => {
   it('DSL-16 tenants see and change nothing of each other', async () => {
     const cairn = await teamOf(test());
     const other = await test().freshTenant();
-    expect((await other.dsl.export({})).source).toBe('');
+    expect((await other.dsl.export({})).source).toBe('// no definitions\n');
     await other.dsl.apply({ source: 'agent Lead { capabilities: [theirs] }', prune: true });
     expect((await cairn.dsl.plan({ source: TEAM })).counts).toEqual(UNCHANGED);
   });
@@ -518,7 +518,7 @@ onEveryTarget('exports', (test) => {
       await cairn.agents.register({ agent_id: 'last', agent_type: 'x', capabilities: ['x'] });
       const refusal = await refusalOf(cairn.dsl.export({}));
       expect(refusal).toMatchObject({ code: 'STATE_CONFLICT', message: expect.stringMatching(/1000.*kind/) });
-      expect((await cairn.dsl.export({ kind: 'profile' })).source).toBe('');
+      expect((await cairn.dsl.export({ kind: 'profile' })).source).toBe('// no definitions of the kind profile\n');
     });
   });
 });

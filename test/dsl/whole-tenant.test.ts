@@ -171,7 +171,12 @@ onEveryTarget('a whole tenant', (test) => {
     expect((await other.dsl.apply({ source: '// nothing', prune: true })).counts).toMatchObject({
       delete: definitions,
     });
-    expect(await other.dsl.export({})).toEqual({ source: '', definitions: 0, left_out: [] });
+    // A comment, since a blank source cannot be applied.
+    const empty = { source: '// no definitions\n', definitions: 0, left_out: [] };
+    expect(await other.dsl.export({})).toEqual(empty);
+    expect((await other.dsl.export({ kind: 'policy' })).source).toBe('// no definitions of the kind policy\n');
+    expect(await other.dsl.format({ source: empty.source })).toMatchObject({ changed: false });
+    expect((await other.dsl.apply({ source: empty.source, prune: true })).counts).toEqual({ ...nothing, unchanged: 0 });
     // The ids of unregistered agents are not free again.
     expect((await cairn.dsl.plan({ source: exported.source })).counts).toEqual(nothing);
   });

@@ -65,7 +65,7 @@ describe('headers', () => {
       expect(reply.status).toBeGreaterThanOrEqual(400);
       expectHeaders(reply, `${sent.method} ${sent.path.slice(0, 40)}`);
     }
-    for (const path of ['/', '/openapi.json', '/health/live', '/health/ready', '/metrics'])
+    for (const path of ['/', '/reference', '/openapi.json', '/health/live', '/health/ready', '/metrics'])
       expectHeaders(await test.send({ method: 'GET', path }), path);
   });
 
@@ -116,7 +116,7 @@ describe('the reference page', () => {
   afterAll(() => test.close());
 
   const page = async (headers: Readonly<Record<string, string>>) =>
-    (await test.send({ method: 'GET', path: '/', headers })).text;
+    (await test.send({ method: 'GET', path: '/reference', headers })).text;
 
   it('CLI-3 names the host and port at which it was asked for, and no other', async () => {
     for (const host of [`127.0.0.1:${test.port}`, 'localhost:9000', '[::1]:7', 'localhost']) {

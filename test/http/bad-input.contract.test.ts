@@ -292,7 +292,7 @@ for (const database of databases()) {
       expect(await wrong('DELETE', `/api/v1/memory/packet/${String(planted.packet_id)}`)).toBe('GET');
       expect(await wrong('PATCH', `/projects/default/cards/${String(planted.card_id)}`)).toBe('GET, DELETE');
       expect(await wrong('OPTIONS', '/projects/default/boxes?x=1')).toBe('POST, GET');
-      for (const path of ['/openapi.json', '/health/live', '/metrics', '/'])
+      for (const path of ['/openapi.json', '/health/live', '/metrics', '/reference', '/', '/ui/', '/ui/contexts'])
         expect(await wrong('POST', path), path).toBe('GET');
       const unknown = ['/api/v1', '/api/v2/memory/packet', '/projects', '/projects/default/cards/a/b', '//', '/%2e%2e'];
       for (const path of unknown) await refused(get(path), 'ROUTE_NOT_FOUND');

@@ -54,7 +54,7 @@ describe('the open loopback', () => {
     },
   );
 
-  it.each(['/', '/openapi.json', '/metrics'])('%s is not for hostile pages either', async (path) => {
+  it.each(['/reference', '/openapi.json', '/metrics'])('%s is not for hostile pages either', async (path) => {
     for (const headers of HOSTILE)
       expect((await test.send({ method: 'GET', path, headers })).status, JSON.stringify(headers)).toBe(403);
   });

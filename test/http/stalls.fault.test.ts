@@ -4,11 +4,10 @@
  * limit leaves room for a slow one (`npm run bench:stalls` tells the true figures, whose target is 150 ms).
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CairnClient, connectCairn } from '#cairn/client/index.js';
-import { ROOT, type ServerProcess, startServer } from '../support/server.js';
+import { ask, ROOT, type ServerProcess, startServer } from '../support/server.js';
 import { type Attack, ciAttacks } from '../support/stalls/attacks.mjs';
 import { freshDatabase } from '../support/targets.js';
 
@@ -36,9 +35,7 @@ describe('requests made to stall the server', () => {
   });
 
   const figures = async () => {
-    const probed = once(probe, 'message');
-    probe.send('longest');
-    const [{ answers }] = (await probed) as [{ answers: number }];
+    const { answers } = (await ask(probe, 'longest')) as { answers: number };
     const { cpu_ms, spent_ms } = (await server.ask('longest')) as { cpu_ms: number; spent_ms: number };
     return { answers, cpu_ms, spent_ms };
   };

@@ -30,6 +30,17 @@ async function openStreams({ url }: ServerProcess): Promise<number> {
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, i) => i + 1);
 
 describe.concurrent('the event stream', () => {
+  it('fails a question to a server that crashes at once, not by a time-out', async () => {
+    const { database, drop } = await freshDatabase('sqlite');
+    const server = await startServer({ database, preload: HELD_MEMORY });
+    const unanswered = expect(server.ask('unknown')).rejects.toThrow('ended before it sent a message');
+    const watched = expect(heldAtMost(server, () => new Promise(() => undefined))).rejects.toThrow('ended before');
+    expect(await server.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
+    await Promise.all([unanswered, watched]);
+    await expect(server.ask('held')).rejects.toThrow('ended before it sent a message');
+    await drop();
+  });
+
   it('disconnects readers that do not read, keeps little for them, and they go on without hole or double', () =>
     withServer(async (server) => {
       const cairn = connectCairn({ url: server.url });

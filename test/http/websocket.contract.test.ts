@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClientOptions } from 'ws';
 import { Store } from '#cairn/api/index.js';
 import { createServer } from '#cairn/http/index.js';
-import { type HttpTest, startHttp } from '../support/http.js';
+import { databases, type HttpTest, startHttp } from '../support/http.js';
 import { SocketReader } from '../support/inspect/socket-reader.js';
 import { beginRun } from '../support/nouns/executions.js';
 import { sleep, until } from '../support/server.js';
@@ -39,14 +39,14 @@ const handshake = (path: string, more: Readonly<Record<string, string>> = {}): s
   return `GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
 };
 
-describe('streams over WebSocket', () => {
+describe.each(databases())('streams over WebSocket on %s', (kind) => {
   let test: HttpTest;
   let url: string;
   const open = (path: string, protocols?: readonly string[], options?: ClientOptions) =>
     new SocketReader(`${url}${path}`, protocols, options);
 
   beforeAll(async () => {
-    test = await startHttp('sqlite');
+    test = await startHttp(kind);
     url = `http://127.0.0.1:${test.port}`;
     const admin = await test.admin('default');
     const add = await beginRun(admin, 'run');
@@ -261,7 +261,7 @@ describe('streams over WebSocket', () => {
   });
 });
 
-describe('WebSocket with keys', () => {
+describe.each(databases())('WebSocket with keys on %s', (kind) => {
   let server: ReturnType<typeof createServer>;
   let store: Store;
   let url: string;
@@ -272,7 +272,7 @@ describe('WebSocket with keys', () => {
     new SocketReader(`${url}${path}`, protocols, { headers });
 
   beforeAll(async () => {
-    const fresh = await freshDatabase('sqlite');
+    const fresh = await freshDatabase(kind);
     drop = fresh.drop;
     store = await Store.open({ database: fresh.database, sweep_every_ms: 0 });
     server = createServer(store, {
@@ -394,7 +394,7 @@ describe('WebSocket with keys', () => {
   });
 
   it('SOCKET-9 a server that stops closes all sockets as going away, also those that wait for a key', async () => {
-    const fresh = await freshDatabase('sqlite');
+    const fresh = await freshDatabase(kind);
     const own = await Store.open({ database: fresh.database, sweep_every_ms: 0 });
     const stopped = createServer(own, { version: 'test' });
     const at = `http://127.0.0.1:${await stopped.listen({ host: '127.0.0.1', port: 0 })}/api/v1/events`;

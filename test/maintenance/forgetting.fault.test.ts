@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Store } from '#cairn/api/index.js';
 import { illnesses } from '../support/inspect/audit.js';
-import { until } from '../support/server.js';
+import { messageOf, until } from '../support/server.js';
 import { freshDatabase, targetNames } from '../support/targets.js';
 
 const CALLER = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null } as const;
@@ -32,7 +32,7 @@ describe.each(kinds)('a killed erasure on %s', (kind) => {
     await first.close();
 
     const child = fork(CHILD, [database, 'alice']);
-    await once(child, 'message');
+    await messageOf(child);
     const left = await Store.open({ database, sweep_every_ms: 0 });
     let erased = 0;
     try {

@@ -1,6 +1,5 @@
 /** The real server as its own process: `bin/cairn.js serve`, on loopback. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -71,11 +70,10 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
     url,
     pid: child.pid!,
     log: () => log,
-    ask: async (message) => {
-      const answer = once(child, 'message');
-      child.send(message);
-      return (await answer)[0] as unknown;
-    },
+    ask: (message) =>
+      ask(child, message).catch((error: Error) => {
+        throw new Error(`${error.message}:\n${log}`);
+      }),
     end: (signal) => {
       child.kill(signal);
       return within(END_MS, exited, `the server to end by ${signal}`);
@@ -85,6 +83,32 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
 
 export function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+}
+
+/** The next message of a child process; rejects if none can come any more. */
+export function messageOf(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const ended = () => {
+      child.off('message', received);
+      reject(new Error('the process ended before it sent a message'));
+    };
+    const received = (message: unknown) => {
+      child.off('disconnect', ended);
+      resolve(message);
+    };
+    if (!child.connected) return ended();
+    // Comes after the last message, and after a crash as well.
+    child.once('disconnect', ended);
+    child.once('message', received);
+  });
+}
+
+/** Sends a message to a child process; gives its answer. */
+export async function ask(child: ChildProcess, message: string): Promise<unknown> {
+  const answer = messageOf(child);
+  // With a callback an error is no event: the answer is missing as well.
+  if (child.connected) child.send(message, () => undefined);
+  return answer;
 }
 
 /** Fails when something takes so long that it must hang. */

@@ -1,7 +1,7 @@
 /** Measured figures in pages come from the newest file in bench/history, and runs are merged and compared rightly. */
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { compare, merge, newest, read } from '../../bench/support/history.mjs';
+import { carriedOver, compare, merge, newest, read } from '../../bench/support/history.mjs';
 import { withFigures, withoutFigures } from '../../scripts/figures.mjs';
 import { foundIn, ROOT, readFiles, readTree, type Tree } from './reading/tree.js';
 
@@ -11,6 +11,8 @@ const pages: Tree = new Map([
 ]);
 const measured = read(newest()!);
 const run = (...figures: object[]) => ({ commit: 'c', machine: { cores: 2 }, databases: {}, figures });
+const inPage = (name: string, measuredRun: object) =>
+  withFigures(`<!-- table:${name} -->\n<!-- /table -->`, measuredRun as ReturnType<typeof run>);
 const figure = (what: string, ratio: number, more: object = {}) => ({ target: 'sqlite', what, ratio, ...more });
 
 describe('figures in pages', () => {
@@ -24,6 +26,30 @@ describe('figures in pages', () => {
     const table = '<!-- table:packets -->\n| packets.write | 99 |\n<!-- /table -->\n';
     expect(foundIn(outdated, { 'docs/planted.md': table }, pages)).toEqual(['docs/planted.md']);
     expect(() => withFigures('<!-- bench:nothing:sqlite -->1', measured)).toThrow('there is no figure sqlite: nothing');
+  });
+
+  it('show at which commit those were measured that are carried over', () => {
+    const conditions = { date: '2026-11-20', machine: { cores: 2, cpu: 'x', node: '20' } };
+    const of = (...figures: object[]) => ({ ...run(...figures), ...conditions });
+    const one = of(figure('a', 1, { item: 'turns' }), figure('b', 2, { item: 'turns', carried: 'abc' }));
+    expect(inPage('turns', one)).toMatch(/\| a +\| +\| 1\.00 +\|[\s\S]*\| b +\| +\| 2\.00° +\|/);
+    expect(inPage('conditions', one)).toContain('\n° Measured at commit `abc`.\n');
+    expect(withFigures('<!-- bench:b:sqlite -->9.9 times', one)).toBe('<!-- bench:b:sqlite -->2.00° times');
+    expect(withFigures('<!-- bench:a:sqlite -->9.9° times', one)).toBe('<!-- bench:a:sqlite -->1.00 times');
+
+    const several = of(
+      figure('a', 1, { item: 'turns', carried: true }),
+      figure('b', 2, { item: 'turns', carried: 'abc' }),
+    );
+    expect(inPage('turns', several)).toMatch(/1\.00°²[\s\S]*2\.00°¹/);
+    expect(inPage('conditions', several)).toContain(
+      '°¹ Measured at commit `abc`.\n\n°² Measured at earlier commits; which was not kept.\n',
+    );
+  });
+
+  it('are said to be missing where nothing was measured, and an unknown item is refused', () => {
+    expect(inPage('turns', run())).toBe('<!-- table:turns -->\n\nNot measured.\n\n<!-- /table -->');
+    expect(() => inPage('trns', run())).toThrow('there is no trns in the bench');
   });
 
   /** Versions, names of parts, what others published, and percentages of them are no figures of ours. */
@@ -41,8 +67,19 @@ describe('figures in pages', () => {
         ].map(([found]) => `${path} states ${found}`),
       );
 
+  /** What is measured there is in percent; the limits of the other guides are, too. */
+  const unmarkedShares = (tree: Tree): string[] =>
+    [...tree]
+      .filter(([path]) => ['docs/guides/recall.md', 'docs/guides/planted.md'].includes(path))
+      .flatMap(([path, text]) =>
+        [...withoutFigures(text).matchAll(/\d+(?:\.\d+)?(?= %)/g)].map(([found]) => `${path} states ${found} %`),
+      );
+
   it('are marked with the figure that they come from', () => {
     expect(unmarked(pages)).toEqual([]);
+    expect(unmarkedShares(pages)).toEqual([]);
+    const guide = { 'docs/guides/planted.md': 'It is right for <!-- bench:x:sqlite -->61.2 %, and first for 61 %.' };
+    expect(foundIn(unmarkedShares, guide, pages)).toEqual(['docs/guides/planted.md states 61 %']);
     const planted = { 'docs/planted.md': 'A write takes 1.25 ms on Node 20.19.' };
     expect(foundIn(unmarked, planted, pages)).toEqual(['docs/planted.md states 1.25 ms on .']);
   });
@@ -58,6 +95,16 @@ describe('results of the bench', () => {
     ]);
     expect(merge({ ...before, commit: 'other' }, run(figure('c', 4))).figures).toHaveLength(1);
     expect(merge({ ...before, machine: { cores: 4 } }, run(figure('c', 4))).figures).toHaveLength(1);
+  });
+
+  it('of earlier files are kept where a run lacks them, with the commit at which they were measured', () => {
+    const before = { ...run(figure('a', 1), figure('b', 2), figure('c', 3, { carried: 'abc' })), commit: 'before' };
+    const older = { ...run(figure('b', 4), figure('d', 5, { carried: true })), commit: 'older' };
+    expect(carriedOver(run(figure('a', 9)), [before, older])).toEqual([
+      figure('b', 2, { carried: 'before' }),
+      figure('c', 3, { carried: 'abc' }),
+      figure('d', 5, { carried: 'unknown' }),
+    ]);
   });
 
   it('move when they change by more than their noise', () => {

@@ -91,6 +91,15 @@ export async function examineSource(source: string): Promise<{ mistakes: readonl
   return { mistakes: mistakesOf(read), definitions: read.parsed.document.definitions.length };
 }
 
+/** The syntax tree of a source: `parse` without a store. */
+export async function treeOfSource(
+  source: string,
+): Promise<{ mistakes: readonly Mistake[]; ast: ParsedSource['ast'] }> {
+  const parsed = await parseText(source);
+  const { ast } = await shown(parsed, parsed.mistakes);
+  return { mistakes: parsed.mistakes, ast };
+}
+
 /** The canonical form of a source: `format` without a store. */
 export async function formatSource(source: string): Promise<{ mistakes: readonly Mistake[]; formatted: string }> {
   const parsed = await parseText(source);

@@ -102,6 +102,10 @@ async function hasMoreTokens(call: Call, text: string, limit: number): Promise<b
   return tokens.length > limit || exceeded !== undefined;
 }
 
+/** A blank source would be refused by every operation that takes one. */
+const nothing = (kind: KindName | undefined): string =>
+  `// no definitions${kind === undefined ? '' : ` of the kind ${kind}`}\n`;
+
 export async function exportTenant(call: Call, input: In<'dsl.export'>): Promise<Exported> {
   const { found, left_out } = await findAll(call, input.kind);
   const kept: Found[] = [];
@@ -111,7 +115,7 @@ export async function exportTenant(call: Call, input: In<'dsl.export'>): Promise
     else kept.push(found[i]!);
   }
   // Without those that are left out, names that referred to them are written as texts.
-  const source = (await textsOf(call, kept)).join('\n');
+  const source = (await textsOf(call, kept)).join('\n') || nothing(input.kind);
   if (source.length > MAX_SOURCE) throw tooMuch(`${MAX_SOURCE} characters`, input.kind);
   if (await hasMoreTokens(call, source, MAX_TOKENS)) throw tooMuch(`${withCommas(MAX_TOKENS)} tokens`, input.kind);
   return { source, definitions: kept.length, left_out };

@@ -60,7 +60,7 @@ export type Applied = z.output<typeof applied>;
 
 export const exported = z
   .object({
-    source: z.string().describe('Definitions in their canonical form; empty if there are none'),
+    source: z.string().describe('Definitions in their canonical form; a comment if there are none'),
     definitions: z.int().describe('Number of definitions'),
     left_out: z
       .array(

@@ -1,5 +1,5 @@
 /** The loop of every stream: reads new items after commits, sends heartbeats, and ends with the caller or the store. */
-import { CairnError } from '../../kernel/index.js';
+import { CairnError, withCommas } from '../../kernel/index.js';
 import type { Call } from '../calls/call.js';
 import { headOf } from '../writes/tenants.js';
 
@@ -21,7 +21,10 @@ export async function* followStream<T>(call: Call, followed: Followed<T>): Async
   const signal = call.options.signal;
   const ended = () => hub.closed || signal?.aborted === true;
   if (hub.followers >= MAX_FOLLOWERS)
-    throw new CairnError('OVERLOADED', `${MAX_FOLLOWERS} streams are already open: close one, or try again later`);
+    throw new CairnError(
+      'OVERLOADED',
+      `${withCommas(MAX_FOLLOWERS)} streams are already open: close one, or try again later`,
+    );
   const follower = hub.join(tenant);
   try {
     const query = driver.at(tenant);

@@ -230,3 +230,13 @@ export const randomSource: fc.Arbitrary<string> = fc.oneof(
 );
 
 export const anySource: fc.Arbitrary<string> = fc.oneof(validSource, mutatedSource, randomSource);
+
+const SIZE = 65_536;
+const clean = fc.array(validSource, { minLength: 1, maxLength: 20 });
+const broken = fc.array(anySource, { minLength: 1, maxLength: 20 });
+
+/** Sources of up to 64 KB: a number of others, again and again. */
+export const largeSource: fc.Arbitrary<string> = fc
+  .oneof(clean, broken)
+  .map((sources) => `${sources.join('\n')}\n`.slice(0, SIZE))
+  .map((source) => source.repeat(Math.floor(SIZE / source.length)));

@@ -354,7 +354,7 @@ const get = async ({ url }, path) => {
 
 const others = [
   { name: 'the description of the API', prepare: () => ({}), run: (target) => get(target, '/openapi.json') },
-  { name: 'the reference page', prepare: () => ({}), run: (target) => get(target, '/') },
+  { name: 'the reference page', prepare: () => ({}), run: (target) => get(target, '/reference') },
   {
     name: '1,000 cards of 8 KB with an Idempotency-Key, twice',
     prepare: () => ({

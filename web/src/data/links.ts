@@ -5,6 +5,8 @@ const paths: Readonly<Record<string, (id: string) => string>> = {
   Context: (id) => `/contexts/${id}`,
   Note: (id) => `/memory/note/${id}`,
   Artifact: (id) => `/memory/artifact/${id}`,
+  Summary: (id) => `/memory/artifact/${id}`,
+  Digest: (id) => `/memory/artifact/${id}`,
   Card: (id) => `/memory/card/${id}`,
   Turn: (id) => `/memory/turn/${id}`,
   Trajectory: (id) => `/trajectories/${id}`,

@@ -70,6 +70,8 @@ interface ListProps<T> {
   readonly height?: string;
   /** Scrolls to the end whenever items are added while the end is in view, as a chat does. */
   readonly follow?: boolean;
+  /** Brings the item of this index into view whenever it changes. */
+  readonly reveal?: number | undefined;
 }
 
 /** A list of any length with items of any height. */
@@ -82,6 +84,7 @@ export function VirtualList<T>({
   onEnd,
   height = 'calc(100dvh - 14rem)',
   follow = false,
+  reveal,
 }: ListProps<T>): ReactNode {
   const frame = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -100,6 +103,9 @@ export function VirtualList<T>({
   useEffect(() => {
     if (follow && atEnd.current && items.length > 0) virtual.scrollToIndex(items.length - 1, { align: 'end' });
   }, [follow, items.length, virtual]);
+  useEffect(() => {
+    if (reveal !== undefined && reveal >= 0) virtual.scrollToIndex(reveal, { align: 'auto' });
+  }, [reveal, virtual]);
   return (
     <div
       className="virtual"
