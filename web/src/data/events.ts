@@ -7,7 +7,7 @@ export type LiveEvent = NonNullable<FollowedEvent['packet']>;
 export type LiveState = 'connecting' | 'live' | 'lost';
 
 /** So many are kept: the memory of a page that is open for days stays flat. */
-const MAX_EVENTS = 2000;
+export const MAX_EVENTS = 2000;
 /** A burst refreshes each list once. */
 const REFRESH_MS = 700;
 /** No list, and no call that waits, holds up the others for longer. */

@@ -1,5 +1,6 @@
 /** Columns over time, on a canvas that follows the theme and the width. */
 import { type ReactNode, useEffect, useRef } from 'react';
+import { short } from '../../data/format.js';
 import './language.js';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -39,7 +40,8 @@ function optionsFor(frame: HTMLElement, { height, step, onHover }: Props): uPlot
       { ...axis, grid: { show: false }, size: 24, space: 70, values: hours },
       {
         ...axis,
-        size: 36,
+        size: 40,
+        values: (_plot, counts) => counts.map(short),
         space: 32,
         grid: { stroke: color('--line'), width: 1 },
         incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000, 100_000],

@@ -22,7 +22,7 @@ function Sentence({ event }: { event: LiveEvent }): ReactNode {
   return describe(event).map((bit, at) =>
     typeof bit === 'string' ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: as above.
-      <span key={at}>{at === 0 ? bit.charAt(0).toUpperCase() + bit.slice(1) : bit}</span>
+      <span key={at}>{bit}</span>
     ) : (
       // biome-ignore lint/suspicious/noArrayIndexKey: as above.
       <span key={at} className="event-reference">

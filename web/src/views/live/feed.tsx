@@ -163,14 +163,6 @@ export function Feed(): ReactNode {
           onChange={(agent) => setSearch({ agent })}
         />
       </div>
-      {feed.hasGap && (
-        <div className="feed-gap">
-          <span>Some events before the newest were not kept on this page.</span>
-          <Button kind="quiet" onClick={feed.closeGap}>
-            Read them
-          </Button>
-        </div>
-      )}
       {feed.error !== undefined && <ErrorBox error={feed.error} />}
       <div ref={frame} className="feed" onScrollCapture={onScroll}>
         {feed.events.length > 0 ? (
@@ -197,9 +189,9 @@ export function Feed(): ReactNode {
           </Empty>
         )}
       </div>
-      {feed.searchFurther && isFiltered && (
+      {feed.searchFurther && (
         <div className="feed-gap">
-          <span>{integer(feed.known.length)} events were looked through.</span>
+          <span>{integer(feed.known.length)} events were read.</span>
           <Button kind="quiet" onClick={feed.searchFurther}>
             Look further back
           </Button>

@@ -1,7 +1,7 @@
 /** The events that are listed: the live ones, and before them as much of the past as somebody scrolled through. */
 import { useMemo, useState } from 'react';
 import { usePages } from '../../data/api.js';
-import { type LiveEvent, type LiveState, useLive } from '../../data/events.js';
+import { type LiveEvent, type LiveState, MAX_EVENTS, useLive } from '../../data/events.js';
 import { agentsOf, entityOf, matches } from './describe.js';
 
 const PAGE = 200;
@@ -31,9 +31,6 @@ export interface Feed {
   readonly loadMore: () => void;
   /** The past goes on, but was not searched any further by itself. */
   readonly searchFurther: (() => void) | undefined;
-  /** Events between the past and the live ones that were not kept. */
-  readonly hasGap: boolean;
-  readonly closeGap: () => void;
 }
 
 interface Held {
@@ -73,6 +70,8 @@ export function useFeed(filters: FeedFilters): Feed {
   }, [known, type, kind, agent, text]);
   const hasMore = past.query.hasNextPage;
   const isAllowed = past.items.length < allowed;
+  // Of the live events only the newest are kept: the past is read again where they no longer meet it.
+  const hasGap = events.length >= MAX_EVENTS && newestPast !== undefined && events[0]!.seq > newestPast;
   return {
     state: live.state,
     events: listed,
@@ -84,11 +83,10 @@ export function useFeed(filters: FeedFilters): Feed {
     hold: () => setHeld((now) => now ?? { events: live.events, count: live.count }),
     release: () => setHeld(undefined),
     loadMore: () => {
-      if (hasMore && isAllowed) past.loadMore();
+      if (hasGap) {
+        if (!past.query.isFetching) void past.query.refetch();
+      } else if (hasMore && isAllowed) past.loadMore();
     },
     searchFurther: hasMore && !isAllowed ? () => setAllowed(past.items.length + MAX_SEARCHED) : undefined,
-    // Of one type, numbers have gaps anyway.
-    hasGap: type === undefined && oldest !== undefined && newestPast !== undefined && oldest > newestPast + 1,
-    closeGap: () => void past.query.refetch(),
   };
 }

@@ -114,6 +114,7 @@ export function EntryRow({ entry, selected, onSelect }: RowProps): ReactNode {
       onSelect={onSelect}
       aside={
         <>
+          {version > 1 && <span title={`Version ${version}`}>v{version}</span>}
           {subjects.slice(0, 2).map((subject) => (
             <Subject key={subject} id={subject} />
           ))}
@@ -125,7 +126,6 @@ export function EntryRow({ entry, selected, onSelect }: RowProps): ReactNode {
       <Link to={rowLink(type, id)} className="memory-title">
         {title || text.slice(0, 400) || <span className="faint">empty</span>}
       </Link>
-      {version > 1 && <span className="faint tiny">version {version}</span>}
       {title !== '' && <p className="memory-preview">{text.slice(0, 300)}</p>}
       <Standing {...entry} />
     </RowFrame>

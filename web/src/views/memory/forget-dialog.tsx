@@ -62,7 +62,9 @@ export function ForgetDialog({ ids, onStart, onFail, onDone, onClose }: Props): 
         </>
       }
     >
-      {plan ? (
+      {change.isPending ? (
+        <Loading lines={5} label="Forgetting" />
+      ) : plan ? (
         <Plan plan={plan} copies={copies} onCopies={setCopies} />
       ) : preview.error ? (
         <ErrorBox error={preview.error} />

@@ -3,11 +3,15 @@ import type { Forgotten } from 'cairndb/client';
 import type { ReactNode } from 'react';
 import { words } from '../../data/format.js';
 import { Named } from '../../ui/named.js';
+import { Entity } from '../../ui/text.js';
+import { titleBeside } from './entries.js';
+import { useHistory } from './history.js';
 
 type Item = Forgotten['items'][number];
 
 /** Texts are read one by one. */
 const MAX_TEXTS = 40;
+const MAX_LENGTH = 200;
 
 const plurals: Readonly<Record<string, string>> = { Trajectory: 'trajectories' };
 
@@ -29,7 +33,7 @@ function Group({ title, items, total }: { title: string; items: readonly Item[];
               <ul>
                 {own.slice(0, MAX_TEXTS).map(({ entity_type, entity_id }) => (
                   <li key={entity_id}>
-                    <Named type={entity_type} id={entity_id} />
+                    <Going type={entity_type} id={entity_id} />
                   </li>
                 ))}
                 {own.length > MAX_TEXTS && <li className="muted">and {own.length - MAX_TEXTS} more</li>}
@@ -41,6 +45,24 @@ function Group({ title, items, total }: { title: string; items: readonly Item[];
     </section>
   );
 }
+
+/** A note or artifact in its own words, which a name alone does not tell. */
+function Statement({ type, id }: { type: 'Note' | 'Artifact'; id: string }): ReactNode {
+  const newest = useHistory(type, id, 1).versions[0];
+  if (!newest) return <Named type={type} id={id} />;
+  const title = titleBeside(newest.title, newest.text);
+  return (
+    <>
+      <Entity type={type} id={id}>
+        {title || newest.text.slice(0, MAX_LENGTH)}
+      </Entity>
+      {title && <span className="muted clip">{newest.text.slice(0, MAX_LENGTH)}</span>}
+    </>
+  );
+}
+
+const Going = ({ type, id }: { type: Item['entity_type']; id: string }): ReactNode =>
+  type === 'Note' || type === 'Artifact' ? <Statement type={type} id={id} /> : <Named type={type} id={id} />;
 
 interface Props {
   readonly plan: Forgotten;
