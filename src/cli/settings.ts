@@ -109,10 +109,7 @@ export async function openApi(
 }
 
 /** Refuses to read from a file that does not exist: creating it would hide a mistyped name. */
-function refuseMissing(
-  { database, url }: Pick<Settings, 'database' | 'url'>,
-  created_by = 'cairn remember',
-): void {
+function refuseMissing({ database, url }: Pick<Settings, 'database' | 'url'>, created_by = 'cairn remember'): void {
   if (url !== undefined || /^postgres(ql)?:\/\//.test(database) || existsSync(database)) return;
   throw new CairnError(
     'STORAGE_FAILED',
