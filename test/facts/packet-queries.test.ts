@@ -78,6 +78,17 @@ onEveryTarget('packets found', (test) => {
     expect(newest).toEqual(await cairn.packets.get({ packet_id: newest!.packet_id }));
   });
 
+  it('PACKET-10 packets of users are told from the events of changes', async () => {
+    const cairn = await test().freshTenant();
+    await cairn.packets.write(event({ payload: { i: 1 } }));
+    await cairn.cards.add({ content: 'a change' });
+    await cairn.packets.write(event({ payload: { i: 2 }, provenance: { source: 'cairn' } }));
+    expect(await found(cairn, { written_by: 'users' })).toEqual([2, 1]);
+    const { packets } = await cairn.packets.list({ written_by: 'cairn' });
+    expect(packets.length).toBeGreaterThan(0);
+    expect(packets.every(({ packet_type }) => packet_type.startsWith('cairn.'))).toBe(true);
+  });
+
   it('PACKET-10 a routing filter is key:value', async () => {
     const cairn = await test().freshTenant();
     for (const routing of ['queue', ':value', 'queue:']) {

@@ -71,6 +71,10 @@ export const packets = {
       source: text(200, 1).optional().describe('provenance.source'),
       subject_id: anyId.optional(),
       routing: text(400, 3).optional().describe('`key:value`: routing has this member with this simple value'),
+      written_by: z
+        .enum(['users', 'cairn'])
+        .optional()
+        .describe('users: written through packets.write. cairn: the events of changes'),
       since: instant.optional().describe('Only packets with this timestamp or a later one'),
       until: instant.optional().describe('Only packets with an earlier timestamp'),
       ...pageInput,

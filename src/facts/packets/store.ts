@@ -151,6 +151,7 @@ export interface PacketFilter {
   readonly thread_id?: string | undefined;
   readonly agent?: string | undefined;
   readonly source?: string | undefined;
+  readonly written_by?: 'users' | 'cairn' | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly index: readonly (readonly [IndexKind, string])[];
@@ -174,7 +175,7 @@ function inTime(since: number | undefined, until: number | undefined): Sql {
 }
 
 function where(filter: PacketFilter): Sql {
-  const { packet_type, thread_id, agent, source, since, until, now, viewer } = filter;
+  const { packet_type, thread_id, agent, source, written_by, since, until, now, viewer } = filter;
   const conditions: Sql[] = [
     sql`p.tenant_id = ${TENANT}`,
     sql`p.erased_at IS NULL`,
@@ -185,6 +186,8 @@ function where(filter: PacketFilter): Sql {
   if (agent !== undefined) conditions.push(sql`p.agent = ${agent}`);
   if (source === OWN_SOURCE) conditions.push(sql`(p.format IS NOT NULL OR p.source = ${source})`);
   else if (source !== undefined) conditions.push(sql`p.source = ${source}`);
+  if (written_by === 'users') conditions.push(sql`p.format IS NULL`);
+  else if (written_by === 'cairn') conditions.push(sql`p.format IS NOT NULL`);
   if (since !== undefined || until !== undefined) conditions.push(inTime(since, until));
   for (const [kind, value] of filter.index) {
     conditions.push(

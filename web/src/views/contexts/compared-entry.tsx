@@ -36,13 +36,13 @@ function Shown({ entry, chunk }: SideProps & { entry: ContextEntry }): ReactNode
       <span className="entry-icon">
         <KindIcon kind={entry.section === 'summaries' ? 'summary' : entry.entity_type} />
       </span>
-      <span className={`lines-2 ${card === null ? 'faint' : ''}`}>
+      <span className={`lines-2 ${card === null ? 'muted' : ''}`}>
         {text?.slice(0, 300) ?? (card === null ? 'No longer readable' : '…')}
       </span>
       <span className="compared-numbers">
         <Entity type={entry.entity_type} id={entry.id} />
         <span className="muted">{shortReason(entry.reason)}</span>
-        {entry.score !== null && <span className="faint">{entry.score.toFixed(2)}</span>}
+        {entry.score !== null && <span className="muted">{entry.score.toFixed(2)}</span>}
         <span className="muted">{entry.tokens === null ? '' : `${integer(entry.tokens)} tokens`}</span>
       </span>
     </div>

@@ -112,10 +112,10 @@ export function EntryView({ row, manifest, title, isMarked, isSelected, onSelect
         <span className="entry-icon">
           <KindIcon kind={entry.section === 'summaries' ? 'summary' : entry.entity_type} />
         </span>
-        <span className={`clip ${card === null ? 'faint' : ''}`}>{name.slice(0, 200)}</span>
+        <span className={`clip ${card === null ? 'muted' : ''}`}>{name.slice(0, 200)}</span>
         <span className="entry-reason">
           {entry.action === 'truncate' ? 'shortened' : shortReason(entry.reason)}
-          {entry.score !== null && <span className="faint"> {entry.score.toFixed(2)}</span>}
+          {entry.score !== null && <span> {entry.score.toFixed(2)}</span>}
         </span>
         {entry.tokens === 0 ? (
           <span className="number faint" title="Counted with the turn that it belongs to">
