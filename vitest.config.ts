@@ -57,6 +57,7 @@ export default defineConfig({
         test: {
           name: 'web',
           include: web,
+          exclude: unit,
           globalSetup: 'test/support/browser-setup.ts',
           ...patient,
           testTimeout: 120_000,

@@ -77,7 +77,8 @@ describe('test files', () => {
 
   it('import files that are there, so none was misread', () => {
     const all = plant(source, Object.fromEntries(tests));
-    const lost = lostImports(all).filter((violation) => violation.includes('/src/') || violation.includes('#cairn/'));
+    // The inspector has its own compiler settings, which check its imports.
+    const lost = lostImports(all).filter((violation) => /#cairn\/|(?<!\/web)\/src\//.test(violation));
     expect(lost).toEqual([]);
     expect([...tests.values()].filter((text) => text.includes("'#cairn/")).length).toBeGreaterThan(200);
   });

@@ -1,6 +1,7 @@
 /** A chart over time. uPlot draws on a canvas, so the colours are read from the theme. */
 import 'uplot/dist/uPlot.min.css';
 import { type ReactNode, useEffect, useRef } from 'react';
+import './language.js';
 import uPlot from 'uplot';
 
 interface Series {

@@ -1,7 +1,7 @@
 /** Columns over time, on a canvas that follows the theme and the width. */
 import { type ReactNode, useEffect, useRef } from 'react';
 import { short } from '../../data/format.js';
-import './language.js';
+import '../../ui/language.js';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 

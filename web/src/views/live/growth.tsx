@@ -24,7 +24,7 @@ export function Growth(): ReactNode {
   const per = span === 'hour' ? 'hour' : 'minute';
   return (
     <Panel
-      title="Growth"
+      title="Activity"
       actions={
         <Segmented
           label="Time"

@@ -1,5 +1,6 @@
 /** What happens now: events as they arrive, who is at work, and what waits. */
 import type { ReactNode } from 'react';
+import { useSession } from '../../app/session.js';
 import { useLive } from '../../data/events.js';
 import { CopyMenu } from '../../ui/copy-menu.js';
 import { Page } from '../../ui/layout.js';
@@ -15,6 +16,7 @@ import { NamesProvider } from './names.js';
 import { PausesPanel } from './pauses-panel.js';
 
 export function View(): ReactNode {
+  const { who } = useSession();
   const { state, error, events } = useLive();
   return (
     <NamesProvider>
@@ -25,18 +27,29 @@ export function View(): ReactNode {
       >
         {state === 'lost' && error && <ErrorBox error={error} />}
         <div className="live">
-          <div className="live-pauses">
-            <PausesPanel />
-          </div>
+          {who.user_id === undefined && (
+            <div className="live-pauses">
+              <PausesPanel />
+            </div>
+          )}
           <div className="live-main">
             <Growth />
             <Feed />
           </div>
           <div className="live-side">
-            <RunningPanel />
+            {who.user_id === undefined && <RunningPanel />}
             <BudgetsPanel />
-            <DelegationsPanel />
-            <LocksPanel />
+            {who.user_id === undefined ? (
+              <>
+                <DelegationsPanel />
+                <LocksPanel />
+              </>
+            ) : (
+              <p className="muted small">
+                Your key is for user {who.user_id}: questions, agent turns, delegations and locks are about nobody, and
+                not shown.
+              </p>
+            )}
             <AgentsPanel />
           </div>
         </div>

@@ -1,6 +1,7 @@
 /** A note or artifact with its versions. */
 import type { CairnError } from 'cairndb/client';
 import type { ReactNode } from 'react';
+import { useSession } from '../../app/session.js';
 import { CopyMenu } from '../../ui/copy-menu.js';
 import { JsonTree } from '../../ui/json-tree.js';
 import { Kind } from '../../ui/kinds.js';
@@ -66,6 +67,10 @@ function Shown({ type, id, history, current, forget }: ShownProps): ReactNode {
   const { title, text, content, kind, abstraction_level } = current;
   const look = abstraction_level === 'L0' ? type : 'summary';
   const isDeleted = history.deleted_at !== null;
+  const { who } = useSession();
+  // A key for a user changes what is about this user alone.
+  const mayChange =
+    who.user_id === undefined || (current.subject_ids.length === 1 && current.subject_ids[0] === who.user_id);
   const input = type === 'Note' ? { note_id: id } : { artifact_id: id };
   return (
     <Page
@@ -88,8 +93,8 @@ function Shown({ type, id, history, current, forget }: ShownProps): ReactNode {
             input={input as never}
             value={current.whole}
           />
-          {!isDeleted && <MemoryActions type={type} id={id} current={current} />}
-          {forget}
+          {mayChange && !isDeleted && <MemoryActions type={type} id={id} current={current} />}
+          {mayChange && forget}
         </>
       }
     >

@@ -15,10 +15,16 @@ type Source = Expanded['sources'][number];
 
 const FIRST = 6;
 
-/** The scope, scrolled to the turn. */
-export const turnPath = (scope_id: string, sequence: number): { to: string; search: Record<string, string> } => ({
+interface Place {
+  readonly scope_id: string;
+  readonly turn_id: string;
+  readonly sequence: number;
+}
+
+/** The scope, scrolled to the turn. Of a long one, either the newest or the first turns are loaded. */
+export const turnPath = ({ scope_id, turn_id, sequence }: Place): { to: string; search: Record<string, string> } => ({
   to: `/scopes/${scope_id}`,
-  search: { turn: String(sequence) },
+  search: sequence <= 200 ? { turn: turn_id, from: 'start' } : { turn: turn_id },
 });
 
 function SourceItem({ source }: { source: Source }): ReactNode {
@@ -34,7 +40,7 @@ function SourceItem({ source }: { source: Source }): ReactNode {
           <>
             <span className="faint">in</span>
             <Named type="Scope" id={scope_id} />
-            <Link {...turnPath(scope_id, sequence)} className="chip plain">
+            <Link {...turnPath({ scope_id, turn_id: id, sequence })} className="chip plain">
               show in the conversation
             </Link>
           </>

@@ -59,7 +59,7 @@ function Turn({ id, forget }: { id: string; forget: ReactNode }): ReactNode {
       actions={
         <>
           <CopyMenu call="turns.get" input={{ turn_id: id }} value={turn} />
-          <Link {...turnPath(scope_id, sequence)} className="button">
+          <Link {...turnPath(turn)} className="button">
             <MessageSquare />
             Show in the conversation
           </Link>

@@ -5,8 +5,8 @@ export interface Part {
   readonly text: string;
 }
 
-/** Steps of the comparison. Longer texts are compared by lines, and then as a whole. */
-const MAX_STEPS = 4_000_000;
+/** Words or lines that may differ. Texts with more differences are compared by lines, and then as a whole. */
+const MAX_EDITS = 1000;
 
 const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
@@ -17,29 +17,54 @@ function commonStart(a: readonly string[], b: readonly string[]): number {
   return length;
 }
 
-/** Lengths of the longest common sequence of what follows each pair of positions. */
-function lengthsOf(a: readonly string[], b: readonly string[]): Uint32Array[] {
-  const rows = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      rows[i]![j] = a[i] === b[j] ? rows[i + 1]![j + 1]! + 1 : Math.max(rows[i + 1]![j]!, rows[i]![j + 1]!);
-  return rows;
+/**
+ * The fewest edits by the algorithm of Myers: for each number of edits, how far each diagonal reaches in `a`. Undefined if
+ * it takes too many.
+ */
+function reachOf(a: readonly string[], b: readonly string[]): Int32Array[] | undefined {
+  const reach = new Int32Array(2 * MAX_EDITS + 3);
+  const at = (diagonal: number) => diagonal + MAX_EDITS + 1;
+  const reached: Int32Array[] = [];
+  for (let edits = 0; edits <= MAX_EDITS; edits++) {
+    for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
+      let i = isAddition(reach, at(diagonal), diagonal, edits)
+        ? reach[at(diagonal + 1)]!
+        : reach[at(diagonal - 1)]! + 1;
+      while (i < a.length && i - diagonal < b.length && a[i] === b[i - diagonal]) i += 1;
+      reach[at(diagonal)] = i;
+      if (i >= a.length && i - diagonal >= b.length) return reached;
+    }
+    reached.push(reach.slice());
+  }
+  return undefined;
 }
 
-function middle(a: readonly string[], b: readonly string[]): Part[] {
-  const rows = lengthsOf(a, b);
+/** Whether the best way to a diagonal adds a part of `b`, rather than to remove one of `a`. */
+const isAddition = (reach: Int32Array, at: number, diagonal: number, edits: number): boolean =>
+  diagonal === -edits || (diagonal !== edits && reach[at - 1]! < reach[at + 1]!);
+
+function editsBetween(a: readonly string[], b: readonly string[]): Part[] | undefined {
+  const reached = reachOf(a, b);
+  if (!reached) return undefined;
   const parts: Part[] = [];
-  let [i, j] = [0, 0];
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) {
+  let [i, j] = [a.length, b.length];
+  for (let edits = reached.length; edits > 0; edits--) {
+    const reach = reached[edits - 1]!;
+    const diagonal = i - j;
+    const at = diagonal + MAX_EDITS + 1;
+    const added = isAddition(reach, at, diagonal, edits);
+    const fromI = added ? reach[at + 1]! : reach[at - 1]!;
+    const fromJ = fromI - (added ? diagonal + 1 : diagonal - 1);
+    while (i > fromI && j > fromJ) {
+      i -= 1;
+      j -= 1;
       parts.push({ kind: 'same', text: a[i]! });
-      i += 1;
-      j += 1;
-    } else if (j >= b.length || (i < a.length && rows[i + 1]![j]! >= rows[i]![j + 1]!))
-      parts.push({ kind: 'removed', text: a[i++]! });
-    else parts.push({ kind: 'added', text: b[j++]! });
+    }
+    parts.push(added ? { kind: 'added', text: b[j - 1]! } : { kind: 'removed', text: a[i - 1]! });
+    [i, j] = [fromI, fromJ];
   }
-  return parts;
+  while (i > 0) parts.push({ kind: 'same', text: a[--i]! });
+  return parts.reverse();
 }
 
 /** Removed before added, and neighbours of one kind as one part. Spaces between two changes belong to them. */
@@ -74,14 +99,14 @@ export function diffTexts(before: string, after: string): Part[] {
     const [a, b] = [split(before), split(after)];
     const start = commonStart(a, b);
     const end = commonStart(a.slice(start).reverse(), b.slice(start).reverse());
-    const [restA, restB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-    if (restA.length * restB.length > MAX_STEPS) continue;
+    const edits = editsBetween(a.slice(start, a.length - end), b.slice(start, b.length - end));
+    if (!edits) continue;
     const same = (text: string[]): Part => ({ kind: 'same', text: text.join('') });
-    const parts = [same(a.slice(0, start)), ...middle(restA, restB), same(a.slice(a.length - end))];
+    const parts = [same(a.slice(0, start)), ...edits, same(a.slice(a.length - end))];
     return joined(parts.filter(({ text }) => text !== ''));
   }
   return [
-    { kind: 'removed', text: before },
-    { kind: 'added', text: after },
-  ];
+    { kind: 'removed' as const, text: before },
+    { kind: 'added' as const, text: after },
+  ].filter(({ text }) => text !== '');
 }
