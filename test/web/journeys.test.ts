@@ -129,9 +129,12 @@ describe('journeys through the inspector', () => {
     await inspector.visit(async ({ page, go }) => {
       const { packets } = await inspector.api().packets.list({ packet_type: 'ci.built', limit: 1 });
       await go(`/lineage/packet/${packets[0]!.packet_id}`);
-      for (const type of ['ci.pushed', 'ci.built', 'ci.deployed'])
-        await page.locator('.react-flow__node', { hasText: type }).first().waitFor();
-      expect(await page.locator('.react-flow__node', { hasText: 'ci.tested' }).count()).toBe(3);
+      await page.locator('.react-flow__node', { hasText: 'ci.pushed' }).waitFor();
+      await expect.poll(() => page.locator('.react-flow__node', { hasText: 'ci.tested' }).count()).toBe(3);
+      // The panel beside the graph walks on, to what lies outside of the window, too.
+      await page.getByRole('button', { name: 'ci.tested' }).last().click();
+      await page.getByRole('button', { name: 'ci.deployed' }).last().click();
+      await page.getByRole('heading', { name: 'ci.deployed' }).waitFor();
     });
   });
 

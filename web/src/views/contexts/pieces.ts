@@ -53,8 +53,15 @@ function withoutSystemTurns(text: string, plan: Plan): { head: string; tail: { t
   return { head, tail };
 }
 
-/** Without a name a part is headed by its type or its time alone. */
-const titleIn = (text: string): string | undefined => /^### ([^\n]*) \([^)\n]*\)(?:\n|$)/.exec(text)?.[1];
+const DATED = /^\d{4}-\d{2}-\d{2}/;
+
+/** Without a name a part is headed by its type or its time alone: then its first line says more. */
+function titleIn(text: string): string | undefined {
+  const [heading = '', ...lines] = text.split('\n');
+  if (!heading.startsWith('### ')) return undefined;
+  const name = /^### (.*) \([^)]*\)$/.exec(heading)?.[1];
+  return name !== undefined && !DATED.test(name) ? name : lines.find((line) => line.trim() !== '');
+}
 
 function systemPieces(text: string, plan: Plan): Piece[] {
   const { head, tail } = withoutSystemTurns(text, plan);
