@@ -34,7 +34,7 @@ export {
   trimmedLine,
 } from './searchable.js';
 export { type Fold, makeFold, storeFold } from './segments/folding.js';
-export { isPurged, liveDocs } from './segments/header.js';
+export { isPurged } from './segments/header.js';
 export { type Segment, segmentSteps, startsOf, termSteps } from './segments/making.js';
 export {
   deadDocs,
