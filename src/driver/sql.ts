@@ -5,7 +5,10 @@ export type Dialect = 'sqlite' | 'postgres';
 /** Placeholder for the tenant of the Query or Tx; the empty string outside all tenants. */
 export const TENANT: unique symbol = Symbol('tenant');
 
-export type Param = string | number | null | Uint8Array | readonly string[] | readonly number[] | typeof TENANT;
+/** Of bytes only on PostgreSQL. */
+type List = readonly string[] | readonly number[] | readonly Uint8Array[];
+
+export type Param = string | number | null | Uint8Array | List | typeof TENANT;
 
 export class Sql {
   readonly parts: readonly string[];

@@ -27,7 +27,7 @@ export {
   trimmedLine,
 } from './searchable.js';
 export { type Fold, makeFold, storeFold } from './segments/folding.js';
-export { isPurged, liveDocs } from './segments/header.js';
+export { isPurged } from './segments/header.js';
 export { type Segment, segmentSteps, startsOf, termSteps } from './segments/making.js';
 export { deadDocs, indexState, listSegments, type Range, readSegment, type SegmentRow } from './segments/store.js';
 export type { TailDoc, UnmeasuredDoc } from './tail.js';

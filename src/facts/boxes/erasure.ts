@@ -13,15 +13,16 @@ export async function eraseBox(call: Call, ending: EndingRow): Promise<{ readonl
   if (!box) return { reached: ending.position };
   const segments = await segmentsOf(driver.at(tenant), box);
   let after = ending.position;
-  const isDone = await inBatches(call, async (limit) => {
+  const isDone = await inBatches(call, async (limit, timed) => {
     const entries = await entriesAfter(driver.at(tenant), segments, { after, limit });
     if (entries.length === 0) return 0;
     const position = entries.at(-1)!.position;
     const ids = entries.map(({ card_id }) => card_id);
-    const noted = await driver.write(tenant, async (tx) => {
+    const erase = timed(async (tx) => {
       const erased = await eraseCards(tx, ids, call.meta.erasure_key, driver.now());
       return storeProgress(tx, holder, { after, position, erased, kept: ids.length - erased });
     });
+    const noted = await driver.write(tenant, erase);
     if (noted) {
       after = position;
       return entries.length;

@@ -140,14 +140,26 @@ async function blankCards(tx: Tx, cards: readonly Erasable[], key: string, now: 
     'card',
     cards.map(({ card_id }) => card_id),
   );
-  for (const card of cards) {
-    const { card_id, content_hash } = card;
-    await removeReferences(tx, card);
+  for (const card of cards) await removeReferences(tx, card);
+  const hashed = cards.map(({ card_id, content_hash }) => [card_id, keyedHash(key, content_hash)] as const);
+  if (tx.dialect === 'postgres') return blankAtOnce(tx, hashed, now);
+  for (const [card_id, hash] of hashed)
     await tx.send(
-      sql`UPDATE cards SET ${BLANK}, content_hash = ${keyedHash(key, content_hash)}, erased_at = ${now}
+      sql`UPDATE cards SET ${BLANK}, content_hash = ${hash}, erased_at = ${now}
           WHERE tenant_id = ${TENANT} AND card_id = ${card_id} AND erased_at IS NULL`,
     );
-  }
+}
+
+/** PostgreSQL answers each statement, so that one for all takes a part of the time. */
+async function blankAtOnce(tx: Tx, hashed: readonly (readonly [string, string])[], now: number): Promise<void> {
+  if (hashed.length === 0) return;
+  const card_ids = hashed.map(([card_id]) => card_id);
+  const hashes = hashed.map(([, hash]) => hash);
+  await tx.send(
+    sql`UPDATE cards c SET ${BLANK}, content_hash = e.hash, erased_at = ${now}
+        FROM unnest(${card_ids}::text[], ${hashes}::text[]) e(card_id, hash)
+        WHERE c.tenant_id = ${TENANT} AND c.card_id = e.card_id AND c.erased_at IS NULL`,
+  );
 }
 
 /** Sets kept_at on the cards that are still pinned; returns how many. */

@@ -94,10 +94,13 @@ export function* mergeSteps(segments: readonly Segment[]): Steps<Segment> {
     for (const block of blocks) {
       yield;
       for (const entry of entriesOf(block)) {
-        const { ordinals, frequencies } = listOf(lists, entry.code);
+        let list: GrowingList | undefined;
         eachPosting(block, entry, (ordinal, frequency) => {
-          ordinals.push(places[ordinal]!);
-          frequencies.push(frequency);
+          // A segment that goes as a whole keeps the postings of purged documents until it is deleted.
+          if (isPurged(header, ordinal)) return;
+          list ??= listOf(lists, entry.code);
+          list.ordinals.push(places[ordinal]!);
+          list.frequencies.push(frequency);
         });
       }
     }
@@ -135,11 +138,22 @@ export function* purgeSteps({ header, blocks }: Segment, doc_nos: ReadonlySet<nu
   return { header: { ...after, ...startsOf(left) }, blocks: changed, docs: liveDocs(after) };
 }
 
+/** The header of a segment without any documents, by which no posting is found. */
+export function emptied({ doc_nos, codes }: Header): Header {
+  const docs = { doc_nos, lengths: new Uint16Array(doc_nos.length), flags: new Uint8Array(doc_nos.length) };
+  for (let ordinal = 0; ordinal < doc_nos.length; ordinal++) purge(docs, ordinal);
+  return { ...docs, ...noStarts(codes.length) };
+}
+
+const noStarts = (blocks: number): Pick<Header, 'codes' | 'ordinals' | 'counts'> => ({
+  codes: new Float64Array(blocks).fill(NO_CODE),
+  ordinals: new Float64Array(blocks),
+  counts: new Float64Array(blocks),
+});
+
 /** An empty block begins where the next one does: it keeps its place in the order, but no code of an erased term. */
 export function startsOf(blocks: readonly Uint8Array[]): Pick<Header, 'codes' | 'ordinals' | 'counts'> {
-  const codes = new Float64Array(blocks.length);
-  const ordinals = new Float64Array(blocks.length);
-  const counts = new Float64Array(blocks.length);
+  const { codes, ordinals, counts } = noStarts(blocks.length);
   let next: BlockStart = { code: NO_CODE, ordinal: 0, count: 0 };
   for (let block = blocks.length - 1; block >= 0; block--) {
     next = startOf(blocks[block]!) ?? { ...next, count: 0 };

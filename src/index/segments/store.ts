@@ -35,7 +35,7 @@ export interface SegmentRow {
   readonly segment: number;
   readonly first_doc: number;
   readonly last_doc: number;
-  /** Documents that were not purged. */
+  /** Documents that were not purged, or are still listed as hidden. */
   readonly docs: number;
   readonly blocks: number;
   /** The revision that changed it last. */
@@ -177,6 +177,12 @@ export async function areUnchanged(
 }
 
 export async function replaceBlocks(tx: Tx, segment: number, blocks: Purged['blocks']): Promise<void> {
+  if (tx.dialect === 'postgres')
+    return tx.send(
+      sql`UPDATE search_blocks b SET data = p.data
+          FROM unnest(${blocks.map(({ block }) => block)}::bigint[], ${blocks.map(({ data }) => data)}::bytea[]) p(block, data)
+          WHERE b.tenant_id = ${TENANT} AND b.segment = ${segment} AND b.block = p.block`,
+    );
   for (const { block, data } of blocks)
     await tx.send(
       sql`UPDATE search_blocks SET data = ${data}
@@ -184,9 +190,18 @@ export async function replaceBlocks(tx: Tx, segment: number, blocks: Purged['blo
     );
 }
 
-export const replaceHeader = (tx: Tx, segment: number, revision: number, { header, docs }: Purged): Promise<void> =>
+type SegmentDocs = Pick<SegmentRow, 'segment' | 'docs' | 'revision'>;
+
+/** The header is an encoded one, of the size that it had. */
+export const replaceHeader = (tx: Tx, { segment, docs, revision }: SegmentDocs, header: Uint8Array): Promise<void> =>
   tx.send(
-    sql`UPDATE search_segments SET header = ${encodeHeader(header)}, docs = ${docs}, revision = ${revision}
+    sql`UPDATE search_segments SET header = ${header}, docs = ${docs}, revision = ${revision}
+        WHERE tenant_id = ${TENANT} AND segment = ${segment}`,
+  );
+
+export const setSegmentDocs = (tx: Tx, { segment, docs, revision }: SegmentDocs): Promise<void> =>
+  tx.send(
+    sql`UPDATE search_segments SET docs = ${docs}, revision = ${revision}
         WHERE tenant_id = ${TENANT} AND segment = ${segment}`,
   );
 

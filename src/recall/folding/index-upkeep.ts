@@ -1,6 +1,6 @@
 /**
  * Keeps the index of every tenant in shape, in the background: folds its tail into segments, merges small segments, and
- * purges hidden documents when there are many. One process at a time works on a tenant, by a lease.
+ * purges segments when many of their documents are hidden. One process at a time works on a tenant, by a lease.
  */
 import { randomUUID } from 'node:crypto';
 import type { Driver } from '../../driver/index.js';
@@ -14,8 +14,9 @@ const TICK_MS = 200;
 const FOLD_AT = 2048;
 /** Documents in one fold. */
 const MAX_FOLD = 4096;
-/** Hidden documents in segments: with more they are purged, though nothing was erased. */
+/** With so many hidden documents, segments are purged of which at least this share is hidden, though nothing was erased. */
 const MAX_HIDDEN = 5000;
+const HIDDEN_SHARE = 1 / 8;
 /** Longer than one step takes. */
 const LEASE_MS = 60_000;
 const BACKOFF_MS = 5000;
@@ -68,7 +69,7 @@ export class IndexUpkeep {
       else if (await mergeSegments(this.#driver, tenant)) this.#merges++;
       else {
         const dead = await deadDocs(this.#driver.at(tenant), 0, MAX_HIDDEN);
-        if (dead.length === MAX_HIDDEN) await purgeHidden(this.#driver, tenant);
+        if (dead.length === MAX_HIDDEN) await purgeHidden(this.#driver, tenant, HIDDEN_SHARE);
         break;
       }
     }
