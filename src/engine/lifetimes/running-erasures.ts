@@ -75,7 +75,7 @@ export function nextBatch(size: number, took_ms: number): number {
 }
 
 /** Wraps the function of a transaction, so that it is timed. */
-export type Timed = <T>(work: (tx: Tx) => Promise<T>) => (tx: Tx) => Promise<T>;
+type Timed = <T>(work: (tx: Tx) => Promise<T>) => (tx: Tx) => Promise<T>;
 
 /**
  * Runs batches until one is not full; each in about the time that other writers may wait. Of a batch with a timed
