@@ -12,6 +12,7 @@ import { type BatchEnd, findCandidates } from './candidates.js';
 import { contentKey, contentTexts } from './contents.js';
 import { LikenessRanking } from './likeness.js';
 import { mayHaveAny, rangeOf } from './narrow-search.js';
+import { newerFirst } from './newer-first.js';
 import {
   type PagePosition,
   type PageRequest,
@@ -174,6 +175,7 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
       for (const { doc_no } of results) listed.add(doc_no);
       complete &&= near.complete;
     }
+    if (number === 0 && request.with_guesses) results = [...(await newerFirst(query, request.tenant, results))];
     const byNumber = new Map(ranked.map((one) => [one.doc_no, one]));
     const evidenceOf = ({ doc_no, score }: Result): Evidence => {
       const { covered = 0, likeness: near } = byNumber.get(doc_no) ?? {};
