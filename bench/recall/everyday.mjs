@@ -2,6 +2,8 @@
 //   questions: [{ id, text, category, gold, stale?, absent, bridge? }] }]
 //
 // Each entry is a store of its own. hits@k: the first gold memory is among the first k passages; over answerable questions.
+// Of updates: `stale first` counts questions that find a former value before the current one, `both unmarked` those whose
+// first passages have both without a mark, so that a reader cannot tell which holds.
 // AUROC: the confidence of the top passage, of answerable questions against those without an answer.
 import { auroc, byCategory, percent } from './figures.mjs';
 
@@ -19,11 +21,18 @@ async function load(cairn, memories) {
   return names;
 }
 
-function measure(found, { gold, stale = [] }) {
+function measure(passages, found, { gold, stale = [] }) {
+  const isMarked = (ids) => passages.some(({ mark }, at) => ids.includes(found[at]) && mark !== undefined);
   const first = found.findIndex((id) => gold.includes(id));
   const at = first < 0 ? Number.POSITIVE_INFINITY : first;
   const old = found.findIndex((id) => stale.includes(id));
-  return { 'hits@1': at < 1 ? 1 : 0, 'hits@3': at < 3 ? 1 : 0, 'stale first': old >= 0 && old < at ? 1 : 0 };
+  const unmarked = first >= 0 && old >= 0 && !isMarked(gold) && !isMarked(stale);
+  return {
+    'hits@1': at < 1 ? 1 : 0,
+    'hits@3': at < 3 ? 1 : 0,
+    'stale first': old >= 0 && old < at ? 1 : 0,
+    'both unmarked': unmarked ? 1 : 0,
+  };
 }
 
 /** How often the top passage is right, by its confidence. */
@@ -55,7 +64,8 @@ export async function run({ conversations: stores, open, say }) {
         const [top] = passages;
         const right = found.length > 0 && question.gold.includes(found[0]);
         asked.push({ absent: question.absent, confidence: top?.confidence ?? top?.score, right, lang });
-        if (!question.absent) measured.push({ category: question.category, figures: measure(found, question) });
+        if (!question.absent)
+          measured.push({ category: question.category, figures: measure(passages, found, question) });
       }
       say(`asked ${i + 1} of ${stores.length}: ${id}, ${questions.length} questions`);
     } finally {
@@ -63,9 +73,17 @@ export async function run({ conversations: stores, open, say }) {
     }
   }
   const confidences = (absent) => asked.filter((one) => one.absent === absent).map((one) => one.confidence ?? -1);
-  const report = byCategory(measured, ['hits@1', 'hits@3', 'stale first']);
+  const report = byCategory(measured, ['hits@1', 'hits@3']);
+  const updates = byCategory(
+    measured.filter(({ category }) => category === 'update'),
+    ['stale first', 'both unmarked'],
+  ).overall;
   const answerable = asked.filter(({ absent }) => !absent);
   const empty = answerable.filter(({ confidence }) => confidence === undefined).length;
-  const overall = { ...report.overall, empty, AUROC: auroc(confidences(false), confidences(true)) };
+  const ofUpdates = {
+    'updates: stale first': updates['stale first'],
+    'updates: both unmarked': updates['both unmarked'],
+  };
+  const overall = { ...report.overall, ...ofUpdates, empty, AUROC: auroc(confidences(false), confidences(true)) };
   return { ...report, overall, calibration: calibrationOf(asked) };
 }
