@@ -86,7 +86,10 @@ try {
 if (values.json) console.log(JSON.stringify(report));
 else {
   console.table({ overall: report.overall, ...report.categories });
-  if (report.calibration) console.table(report.calibration);
+  for (const [name, calibration] of Object.entries(report.calibration ?? {})) {
+    console.log(`confidence: ${name}`);
+    console.table(calibration);
+  }
 }
 
 if (values.set !== undefined) {

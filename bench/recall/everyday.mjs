@@ -8,7 +8,7 @@
 import { auroc, byCategory, percent } from './figures.mjs';
 
 const LIMIT = 10;
-const STEPS = 10;
+const STEPS = 5;
 
 export const isFormat = ([first]) => Array.isArray(first?.memories);
 
@@ -35,25 +35,26 @@ function measure(passages, found, { gold, stale = [] }) {
   };
 }
 
-/** How often the top passage is right, by its confidence. */
-function calibrationOf(asked) {
+/** How often passages are right, by their confidence. */
+function calibrationOf(judged) {
   const bins = new Map();
-  for (const { confidence, right } of asked) {
+  for (const { confidence, right } of judged) {
     if (confidence === undefined) continue;
     const bin = Math.min(STEPS - 1, Math.floor(confidence * STEPS));
-    const { questions = 0, correct = 0 } = bins.get(bin) ?? {};
-    bins.set(bin, { questions: questions + 1, correct: correct + (right ? 1 : 0) });
+    const { passages = 0, correct = 0 } = bins.get(bin) ?? {};
+    bins.set(bin, { passages: passages + 1, correct: correct + (right ? 1 : 0) });
   }
   return [...bins]
     .sort(([a], [b]) => a - b)
-    .map(([bin, { questions, correct }]) => {
-      return { confidence: `${bin / STEPS} to ${(bin + 1) / STEPS}`, questions, right: percent(correct, questions) };
+    .map(([bin, { passages, correct }]) => {
+      return { confidence: `${bin / STEPS} to ${(bin + 1) / STEPS}`, passages, right: percent(correct, passages) };
     });
 }
 
 export async function run({ conversations: stores, open, say }) {
   const measured = [];
   const asked = [];
+  const others = [];
   for (const [i, { id, lang, memories, questions }] of stores.entries()) {
     const cairn = await open(`everyday-${i}`);
     try {
@@ -64,6 +65,8 @@ export async function run({ conversations: stores, open, say }) {
         const [top] = passages;
         const right = found.length > 0 && question.gold.includes(found[0]);
         asked.push({ absent: question.absent, confidence: top?.confidence ?? top?.score, right, lang });
+        for (const [at, { confidence }] of passages.entries())
+          if (at > 0) others.push({ confidence, right: question.gold.includes(found[at]) });
         if (!question.absent)
           measured.push({ category: question.category, figures: measure(passages, found, question) });
       }
@@ -85,5 +88,6 @@ export async function run({ conversations: stores, open, say }) {
     'updates: both unmarked': updates['both unmarked'],
   };
   const overall = { ...report.overall, ...ofUpdates, empty, AUROC: auroc(confidences(false), confidences(true)) };
-  return { ...report, overall, calibration: calibrationOf(asked) };
+  const calibration = { 'first passage': calibrationOf(asked), 'other passages': calibrationOf(others) };
+  return { ...report, overall, calibration };
 }

@@ -36,10 +36,17 @@ function replacementsOf(query: Query, tenant: string, doc_nos: readonly number[]
   );
 }
 
+interface NewerFirst {
+  readonly results: Result[];
+  /** Numbers of statements that others replaced. */
+  readonly replaced: ReadonlySet<number>;
+}
+
 /** `results`: best first. */
-export async function newerFirst(query: Query, tenant: string, results: readonly Result[]): Promise<readonly Result[]> {
+export async function newerFirst(query: Query, tenant: string, results: Result[]): Promise<NewerFirst> {
   const best = results.slice(0, CHECKED);
-  if (best.length < 2) return results;
+  const replaced = new Set<number>();
+  if (best.length < 2) return { results, replaced };
   const rows = await replacementsOf(
     query,
     tenant,
@@ -50,14 +57,16 @@ export async function newerFirst(query: Query, tenant: string, results: readonly
   for (const { known, newer, body } of rows) {
     if (replacedPart(body) === undefined) continue;
     const least = (scores.get(Number(known)) ?? 0) * JUST_ABOVE;
+    replaced.add(Number(known));
     raised.set(Number(newer), Math.max(raised.get(Number(newer)) ?? 0, least));
   }
-  if (raised.size === 0) return results;
-  return results
+  if (raised.size === 0) return { results, replaced };
+  const ranked = results
     .map((one) => {
       const { doc_no, score, matched, nearby, boosts } = one;
       const least = raised.get(doc_no) ?? 0;
       return least > score ? { doc_no, score: least, matched, nearby, boosts } : one;
     })
     .sort((a, b) => b.score - a.score || b.doc_no - a.doc_no);
+  return { results: ranked, replaced };
 }
