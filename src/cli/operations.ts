@@ -137,6 +137,8 @@ function addOperation(group: Command, operation: NamedOperation): void {
   const command = withStore(group.command(operation.verb.replaceAll('_', '-')).description(operation.summary));
   for (const name of inPath) command.argument(`<${name}>`);
   const readFlags = addFlags(command, operation, inPath);
+  // Other commands need it to print JSON; here it changes nothing.
+  command.addOption(new Option('--json', 'print the answer as JSON, as always').hideHelp());
   command.addHelpText('after', `\nExample:\n  $ ${exampleOf(operation, inPath)}`);
   command.action(async (...given: unknown[]) => {
     const options = command.optsWithGlobals() as Settings & Options;

@@ -7,13 +7,13 @@ import { standardOf } from '../ranking/confidence.js';
 import { type Question, readQuestion } from '../ranking/question.js';
 import { type Candidate, rank } from '../ranking/ranking.js';
 import { type Snippet, snippetAmong } from '../ranking/snippets.js';
+import { newerFirst } from '../updating/newer-first.js';
 import { nearestDocs, type QuestionVector, withNearest } from '../vectors/nearest.js';
 import { type BatchEnd, findCandidates } from './candidates.js';
 import { confidenceOf, type JudgedResult, type Judgement, LONG_TEXTS, oddsOfLongTexts } from './confidences.js';
 import { contentKey, contentTexts } from './contents.js';
 import { LikenessRanking } from './likeness.js';
 import { mayHaveAny, rangeOf } from './narrow-search.js';
-import { newerFirst } from './newer-first.js';
 import {
   type PagePosition,
   type PageRequest,

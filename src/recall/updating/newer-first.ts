@@ -1,7 +1,7 @@
 /** Ranks a statement that replaced another one before it. */
 import { byDialect, type Query, sql } from '../../driver/index.js';
-import { replacedPart } from '../updating/replaced-part.js';
-import type { Result } from './pages.js';
+import type { Result } from '../search/pages.js';
+import { replacedPart } from './replaced-part.js';
 
 /** The best results that are looked up. */
 const CHECKED = 30;
