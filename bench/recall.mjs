@@ -67,7 +67,10 @@ try {
 if (values.json) console.log(JSON.stringify(report));
 else {
   console.table({ overall: report.overall, ...report.categories });
-  if (report.calibration) console.table(report.calibration);
+  for (const [name, calibration] of Object.entries(report.calibration ?? {})) {
+    console.log(`confidence: ${name}`);
+    console.table(calibration);
+  }
 }
 
 function figuresOf(set) {
@@ -83,13 +86,15 @@ function figuresOf(set) {
       ...(wanted === undefined ? {} : { mark: 'ours', ...wanted }),
     };
   });
-  const calibration = (report.calibration ?? []).map(({ confidence, questions, right }) => ({
-    item: 'calibration',
-    what: `${set}: right at ${confidence}`,
-    ours: right,
-    unit: ' %',
-    questions,
-  }));
+  const calibration = Object.entries(report.calibration ?? {}).flatMap(([name, bins]) =>
+    bins.map(({ confidence, passages, right }) => ({
+      item: 'calibration',
+      what: `${set}: ${name}, right at ${confidence}`,
+      ours: right,
+      unit: ' %',
+      passages,
+    })),
+  );
   return [...overall, ...calibration].map((figure) => ({
     target: 'sqlite',
     ...figure,

@@ -126,7 +126,9 @@ function commandSection({ words, command }) {
   const level = words.length === 2 ? '##' : '###';
   const isGroup = command.commands.length > 0;
   const usage = usageOf(words, command);
-  const own = command.options.filter((option) => !takesStoreFlags(command) || !STORE_FLAGS.includes(longOf(option)));
+  const own = command.options
+    .filter(({ hidden }) => !hidden)
+    .filter((option) => !takesStoreFlags(command) || !STORE_FLAGS.includes(longOf(option)));
   const described = command.registeredArguments.filter(({ description }) => description !== '');
   const lines = [
     ...described.map((argument) => `- \`<${argument.name()}>\`: ${prose(argument.description)}`),
@@ -148,8 +150,8 @@ function cliPage() {
     '# Commands',
     `Run \`npx cairn\` in a clone or in a project that depends on \`cairndb\`. \`--help\` works for every command. A command
 that succeeds exits with 0, one that fails prints one line to stderr and exits with 1. Answers are JSON where a command
-has no text output of its own. The commands below a noun are generated from the table of operations, so they take the
-same inputs as the HTTP API.`,
+has no text output of its own; \`--json\` is accepted there as well. The commands below a noun are generated from the table
+of operations, so they take the same inputs as the HTTP API.`,
     `Flags of every command:\n\n${cairn.options
       .filter(({ long }) => long !== '--version')
       .map(flagLine)

@@ -120,12 +120,20 @@ function recallTable(run) {
   return `${byQuestion}\n\n${table(['set', 'measure', 'measured', 'target'], rows)}`;
 }
 
-/** How often the top passage was right, by its confidence: figures `<set>: right at <range>`, each with its `questions`. */
+/** How often passages were right, by their confidence: figures `<set>: first passage, right at <range>`, and `other passages`. */
 function calibrationTable(run) {
   const chosen = namedOf(run, 'calibration');
   if (chosen.length === 0) return NOT_MEASURED;
-  const rows = chosen.map((one) => [one.name[1].replace('right at ', ''), String(one.questions), cell(run, one)]);
-  return table(['confidence', 'questions', 'top passage right'], rows);
+  const ranges = new Map();
+  for (const one of chosen) {
+    const [passages, range] = one.name[1].split(', right at ');
+    ranges.set(range, { ...ranges.get(range), [passages]: [String(one.passages), cell(run, one)] });
+  }
+  const none = ['0', ''];
+  const rows = [...ranges]
+    .sort(([a], [b]) => Number.parseFloat(a) - Number.parseFloat(b))
+    .map(([range, found]) => [range, ...(found['first passage'] ?? none), ...(found['other passages'] ?? none)]);
+  return table(['confidence', 'first passages', 'right', 'other passages', 'right'], rows);
 }
 
 function olderNotes(run) {

@@ -3,32 +3,37 @@ import type { Command } from 'commander';
 import { allOperations } from '../api/contract.js';
 import type { Out } from '../engine/contract.js';
 import { invalid } from '../kernel/index.js';
-import { forgottenAccount, forgottenCounts } from '../maintenance/contract.js';
+import { forgottenAccount, forgottenCounts, plannedItems } from '../maintenance/contract.js';
 import { addFlags, callOperation } from './operations.js';
 import { type Settings, withStore } from './settings.js';
-import { grey, isConfirmed, plain } from './terminal.js';
+import { grey, isConfirmed, plain, shorten } from './terminal.js';
 
 type Receipt = Out<'memory.forget'>;
 type Flags = Settings & Record<string, unknown> & { readonly json?: boolean; readonly yes?: boolean };
 
-/** Lines of a plan that are printed. */
-const MAX_LISTED = 20;
+/** Characters of a text in one line. */
+const MAX_SNIPPET = 100;
 
 const total = (counts: Receipt['erased']): number => counts.reduce((sum, { entities }) => sum + entities, 0);
 
+const inOneLine = (text: string): string => shorten(plain(text.replace(/\s+/g, ' ').trim()), MAX_SNIPPET);
+
+/** Such as `note 0198…  2026-01-31  Anna prefers tea`, with the confidence of a candidate. */
 function planLines(plan: Receipt): string[] {
   const candidates = new Map((plan.candidates ?? []).map((one) => [one.id, one]));
-  const items = plan.items
-    .filter(({ outcome }) => outcome === 'to_be_erased')
-    .slice(0, MAX_LISTED)
-    .map(({ entity_type, entity_id, origin }) => {
-      const found = candidates.get(entity_id);
-      const said =
-        found === undefined ? '' : `  ${found.confidence.toFixed(2)}  ${plain(found.snippet.replace(/\s+/g, ' '))}`;
-      return `${entity_type.toLowerCase()} ${entity_id}${said}${origin === 'named' ? '' : grey(`  ${origin}`)}`;
-    });
+  const items = plannedItems(plan).map(({ what, id, origin, day, snippet }) => {
+    const found = candidates.get(id);
+    const said = found?.snippet ?? snippet;
+    const parts = [
+      what,
+      ...(day === null ? [] : [day]),
+      ...(found === undefined ? [] : [found.confidence.toFixed(2)]),
+      ...(said === null ? [] : [inOneLine(said)]),
+    ];
+    return `${parts.join('  ')}${origin === 'named' ? '' : grey(`  ${origin}`)}`;
+  });
   const more = total(plan.erased) + total(plan.derived) - items.length;
-  return [...items, ...(more > 0 ? [`and ${more} more`] : []), ...forgottenAccount(plan)];
+  return [...items, ...(more > 0 ? [`… and ${more} more`] : []), ...forgottenAccount(plan)];
 }
 
 function receiptLines(receipt: Receipt): string[] {

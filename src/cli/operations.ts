@@ -138,6 +138,8 @@ function addOperation(group: Command, operation: NamedOperation): void {
   for (const name of inPath) command.argument(`<${name}>`);
   const readFlags = addFlags(command, operation, inPath);
   showExamples(command, [exampleOf(operation, inPath)]);
+  // Other commands need it to print JSON; here it changes nothing.
+  command.addOption(new Option('--json', 'print the answer as JSON, as always').hideHelp());
   command.action(async (...given: unknown[]) => {
     const options = command.optsWithGlobals() as Settings & Options;
     const fromPath = Object.fromEntries(inPath.map((name, i) => [name, given[i]]));

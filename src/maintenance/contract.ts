@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Group, operation, reads, writes } from '../engine/contract.js';
 
 export { erasures, forgetting } from './erasures/contract.js';
-export { forgottenAccount, forgottenCounts } from './erasures/forgotten-text.js';
+export { forgottenAccount, forgottenCounts, plannedItems } from './erasures/forgotten-text.js';
 export { store } from './figures/contract.js';
 
 export const lifetime = {

@@ -223,6 +223,54 @@ onEveryTarget('forgetting', (test) => {
     expect(since.items.map(({ entity_id }) => entity_id)).toEqual([later.card_id]);
   });
 
+  it('FORGET-14 a dry run shows the beginning and the date of the first 20 items', async () => {
+    const cairn = await test().freshTenant();
+    const { scope_id, trajectory_id } = await scopeIn(cairn);
+    const turn = await cairn.turns.add({ scope_id, role: 'User', content: 'The invoice number is 20317.' });
+    const long = `It begins here. ${'Much more follows. '.repeat(50)}`;
+    const note = await cairn.memory.remember({ text: long, occurred_at: '2025-03-04' });
+    const card = await cairn.cards.add({ content: { kind: 'person', name: 'Lena' } });
+    const ids = [turn.turn_id, note.id, card.card_id, trajectory_id];
+    const plan = await cairn.memory.forget({ ids, dry_run: true });
+    const shown = new Map(plan.shown!.map((one) => [one.entity_id, one]));
+    expect(shown.get(turn.turn_id)).toMatchObject({ entity_type: 'Turn', snippet: 'The invoice number is 20317.' });
+    expect(shown.get(turn.turn_id)!.occurred_at).toBe(turn.created_at);
+    const { snippet, occurred_at } = shown.get(note.id)!;
+    expect([snippet!.slice(0, 15), snippet!.length < 300, occurred_at]).toEqual([
+      'It begins here.',
+      true,
+      '2025-03-04T00:00:00.000Z',
+    ]);
+    expect(shown.get(card.card_id)!.snippet).toContain('Lena');
+    expect(shown.get(trajectory_id)).toMatchObject({ entity_type: 'Trajectory', snippet: expect.any(String) });
+    for (let i = 0; i < 25; i++) await cairn.cards.add({ content: `Card ${i}.`, subject_ids: ['alice'] });
+    const many = await cairn.memory.forget({ user: 'alice', dry_run: true });
+    expect([many.items.length, many.shown!.length]).toEqual([25, 20]);
+    expect((await cairn.memory.forget({ ids: [card.card_id] })).shown).toBeUndefined();
+  });
+
+  it('FORGET-14 a dry run shows an agent no text that it may not read', async () => {
+    const tenant = `t-${randomUUID()}`;
+    const admin = await test().as({ tenant });
+    await admin.agents.register({
+      agent_id: 'cleaner',
+      agent_type: 'worker',
+      capabilities: ['cleaning'],
+      memory_access: { read: [{ memory_type: '*', scope: 'own' }], write: [{ memory_type: '*', scope: 'all' }] },
+    });
+    const secret = await admin.memory.remember({ text: 'The safe opens with 4711.' });
+    const cleaner = await test().as({ tenant, agent: 'cleaner', role: 'write' });
+    const own = await cleaner.cards.add({ content: 'My own words.' });
+    const plan = await cleaner.memory.forget({ ids: [secret.id, own.card_id], dry_run: true });
+    expect(JSON.stringify(plan)).not.toContain('4711');
+    expect(new Map(plan.shown!.map((one) => [one.entity_id, one.snippet]))).toEqual(
+      new Map([
+        [secret.id, null],
+        [own.card_id, 'My own words.'],
+      ]),
+    );
+  });
+
   it('FORGET-8 independent copies of the same text are listed, and erased with copies', async () => {
     const cairn = await test().freshTenant();
     const text = 'The password of the router is swordfish.';

@@ -90,7 +90,10 @@ describe('tools', () => {
     expect(lines[0]).toBe('Nothing is erased yet. Forget these by their ids, and only those that are meant:');
     expect(lines[1]).toMatch(new RegExp(`^note ${id}, confidence [\\d.]+: The code of the garage is 4711\\.$`));
     const planned = await mcp.call('forget', { ids: [id], dry_run: true });
-    expect(textOf(planned)).toBe(`Nothing is erased yet. Would erase: 1 note.\nnote ${id} (named)`);
+    const day = new Date().toISOString().slice(0, 10);
+    expect(textOf(planned)).toBe(
+      `Nothing is erased yet. Would erase: 1 note.\nnote ${id} (named), ${day}, The code of the garage is 4711.`,
+    );
     const forgotten = await mcp.call('forget', { ids: [id] });
     expect(textOf(forgotten)).toMatch(/^Forgot 1 note \((verified|pending)\)\.\nnot covered: .*\nreceipt \S+$/);
   });

@@ -1,8 +1,5 @@
 /** What `forget` found, would erase or erased, in plain words, for terminals and models. */
-import type { Erasure, Forgotten } from './model.js';
-
-/** Items in one text. */
-const MAX_LISTED = 20;
+import { type Erasure, type ErasureItem, type Forgotten, MAX_SHOWN } from './model.js';
 
 const kindOf = (entity_type: string, count: number): string => {
   const kind = entity_type.toLowerCase();
@@ -23,8 +20,35 @@ export function forgottenAccount({ erased, derived, kept_shared, copies }: Erasu
   ];
 }
 
+export interface PlannedLine {
+  /** Such as `note 0198…`. */
+  readonly what: string;
+  readonly id: string;
+  readonly origin: ErasureItem['origin'];
+  /** YYYY-MM-DD; null like the snippet if the caller may not read it. */
+  readonly day: string | null;
+  /** In one line. */
+  readonly snippet: string | null;
+}
+
+/** The first items that would be erased. */
+export function plannedItems({ items, shown = [] }: Forgotten): PlannedLine[] {
+  const erased = items.filter(({ outcome }) => outcome === 'to_be_erased').slice(0, MAX_SHOWN);
+  return erased.map(({ entity_type, entity_id: id, origin }) => {
+    const found = shown.find((one) => one.entity_id === id && one.entity_type === entity_type);
+    const snippet = found?.snippet?.replace(/\s+/g, ' ') ?? null;
+    return {
+      what: `${entity_type.toLowerCase()} ${id}`,
+      id,
+      origin,
+      day: found?.occurred_at?.slice(0, 10) ?? null,
+      snippet,
+    };
+  });
+}
+
 function planned(plan: Forgotten): string[] {
-  const { candidates, items } = plan;
+  const { candidates } = plan;
   if (candidates)
     return [
       candidates.length === 0
@@ -35,11 +59,12 @@ function planned(plan: Forgotten): string[] {
           `${entity_type.toLowerCase()} ${id}, confidence ${confidence.toFixed(2)}: ${snippet.replace(/\s+/g, ' ')}`,
       ),
     ];
-  const listed = items.filter(({ outcome }) => outcome === 'to_be_erased').slice(0, MAX_LISTED);
   return [
     `Nothing is erased yet. Would erase: ${forgottenCounts(plan.erased) || 'nothing'}.`,
     ...forgottenAccount(plan).filter((line) => line !== 'nothing to forget'),
-    ...listed.map(({ entity_type, entity_id, origin }) => `${entity_type.toLowerCase()} ${entity_id} (${origin})`),
+    ...plannedItems(plan).map(({ what, origin, day, snippet }) =>
+      [`${what} (${origin})`, ...(day === null ? [] : [day]), ...(snippet === null ? [] : [snippet])].join(', '),
+    ),
   ];
 }
 

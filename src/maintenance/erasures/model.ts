@@ -94,8 +94,29 @@ export const erasure = erasureSummary
 
 export type Erasure = z.output<typeof erasure>;
 
+/** Items of a plan that are shown with their texts. */
+export const MAX_SHOWN = 20;
+
+const shownItem = z.object({
+  entity_type: entityType,
+  entity_id: z.string(),
+  snippet: z
+    .string()
+    .nullable()
+    .describe(
+      'The beginning of its text, or its name; null if the caller may not read it, or there is nothing to read',
+    ),
+  occurred_at: instant.nullable().describe('When it happened, else when it was stored; null like the snippet'),
+});
+
+export type ShownItem = z.output<typeof shownItem>;
+
 export const forgotten = erasure
   .extend({
+    shown: z
+      .array(shownItem)
+      .optional()
+      .describe(`Of a dry run: the first ${MAX_SHOWN} items that would be erased, as far as the caller may read them`),
     candidates: z
       .array(
         z.object({

@@ -13,6 +13,7 @@ import { useCases as recallUseCases } from '../../recall/index.js';
 import { type ErasedType, type Erasure, type ErasureItem, type ForgetInput, MAX_ITEMS } from './model.js';
 import { kindsOf, type Plan, type PlannedItem, planOf } from './plan.js';
 import { type Selection, selectionOf } from './selection.js';
+import { shownItems } from './shown-items.js';
 import {
   addItems,
   COUNT_ERASURES,
@@ -196,6 +197,7 @@ const countedOf = (items: readonly PlannedItem[]): Counted[] =>
 
 async function planned(call: Call, by: By, input: ForgetInput, plan: Plan): Promise<Out<'memory.forget'>> {
   const items = toldTo(call, plan.items);
+  const listed = items.slice(0, MAX_ITEMS).map(itemOf);
   return {
     erasure_id: null,
     status: 'planned',
@@ -207,7 +209,8 @@ async function planned(call: Call, by: By, input: ForgetInput, plan: Plan): Prom
     erased_at: null,
     verified_at: null,
     ...accountOf(countedOf(items)),
-    items: items.slice(0, MAX_ITEMS).map(itemOf),
+    items: listed,
+    shown: await shownItems(call, listed),
     not_covered: [...NOT_COVERED[call.driver.dialect]],
   };
 }

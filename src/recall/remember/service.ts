@@ -16,7 +16,7 @@ import { findScope } from '../../memory/sql.js';
 import { countTokens, parseDate, sentencesOf } from '../../text/index.js';
 import { describeHit, searchHits } from '../search/service.js';
 import { KnownChanged } from '../updating/judgement.js';
-import { judge } from '../updating/judging.js';
+import { judge, notesToRevise } from '../updating/judging.js';
 import { type Mark, marksOf, markText } from '../updating/marks.js';
 import { comparisonFor, keptLinks, type LinkedNote, linksFrom, type Told } from '../updating/service.js';
 import { defaultScope, defaultTrajectory, refuseDefaultPlace } from './default-place.js';
@@ -104,7 +104,8 @@ const MAX_JUDGEMENTS = 3;
 async function storeNote(call: Call, creator: Call, input: In<'notes.create'>, told: Told): Promise<StoredNote> {
   for (let judgements = 0; ; judgements++) {
     const judgement = judgements < MAX_JUDGEMENTS ? await judge(call, input, told) : undefined;
-    const comparison = comparisonFor(call, told, judgement);
+    const to_revise = judgement ? [] : await notesToRevise(call, input, told);
+    const comparison = comparisonFor(call, told, { judgement, to_revise });
     const { bytes, work } = await prepareNote(creator, input, comparison.edges);
     try {
       return await change<StoredNote>(creator, {

@@ -93,3 +93,12 @@ export async function contentTexts(query: Query, contents: readonly ContentRef[]
   }
   return texts;
 }
+
+/** The cards of the current versions of artifacts and notes; other entities are their own content. */
+export async function contentsOf(query: Query, ids: readonly string[]): Promise<string[]> {
+  const rows = await query.all<{ card_id: string }>(
+    sql`SELECT card_id FROM memory_versions
+        WHERE tenant_id = ${TENANT} AND memory_id = ANY(${ids}) AND superseded_at IS NULL`,
+  );
+  return [...ids, ...rows.map(({ card_id }) => card_id)];
+}

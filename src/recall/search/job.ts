@@ -3,12 +3,14 @@ import { type Query, queryBy } from '../../driver/index.js';
 import { type Features, generationOf, indexState, openTermIndex, type StoreMark, termCode } from '../../index/sql.js';
 import { cooperativeYield } from '../../kernel/index.js';
 import { measureDocs } from '../folding/contents.js';
-import { confidenceOf, type Evidence, type Standard, standardOf } from '../ranking/confidence.js';
+import { standardOf } from '../ranking/confidence.js';
 import { type Question, readQuestion } from '../ranking/question.js';
 import { type Candidate, rank } from '../ranking/ranking.js';
 import { type Snippet, snippetAmong } from '../ranking/snippets.js';
+import { newerFirst } from '../updating/newer-first.js';
 import { nearestDocs, type QuestionVector, withNearest } from '../vectors/nearest.js';
 import { type BatchEnd, findCandidates } from './candidates.js';
+import { confidenceOf, type JudgedResult, type Judgement, LONG_TEXTS, oddsOfLongTexts } from './confidences.js';
 import { contentKey, contentTexts } from './contents.js';
 import { LikenessRanking } from './likeness.js';
 import { mayHaveAny, rangeOf } from './narrow-search.js';
@@ -154,7 +156,7 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
   const near = isFused ? await nearestDocs(query, { ...request, docs }, vector, range) : undefined;
   const guesses = request.with_guesses ? await likeness.guesses(range, near?.doc_nos) : [];
   let ceiling = Number.MAX_VALUE;
-  let standard: Standard | undefined;
+  let judgement: Judgement | undefined;
   for (let number = 0, rest: RankedBatch['rest'] = 'more'; rest === 'more'; number++) {
     const batch = await found.next(BATCH, after?.ends[number]);
     if (batch?.end) ends.push(batch.end);
@@ -175,12 +177,19 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
       complete &&= near.complete;
     }
     const byNumber = new Map(ranked.map((one) => [one.doc_no, one]));
-    const evidenceOf = ({ doc_no, score }: Result): Evidence => {
-      const { covered = 0, likeness: near } = byNumber.get(doc_no) ?? {};
-      return { score, covered, likeness: near };
+    const evidenceOf = ({ doc_no, score }: Result): JudgedResult => {
+      const { covered = 0, likeness: near, candidate } = byNumber.get(doc_no) ?? {};
+      return { doc_no, score, covered, likeness: near, length: candidate?.length ?? 0 };
     };
-    standard ??= standardOf(results.slice(0, 10).map(evidenceOf), question);
-    const confidence = (result: Result) => confidenceOf(evidenceOf(result), standard!);
+    if (number === 0 && request.with_guesses) {
+      const newer = await newerFirst(query, request.tenant, results);
+      results = newer.results;
+      const long_texts = await oddsOfLongTexts(query, request, question, results.slice(0, LONG_TEXTS).map(evidenceOf));
+      judgement = { standard: standardOf(results, question), long_texts, replaced: newer.replaced };
+    }
+    judgement ??= { standard: standardOf(results, question), long_texts: new Map(), replaced: new Set() };
+    const judged = judgement;
+    const confidence = (result: Result) => confidenceOf(evidenceOf(result), judged);
     const { min_score, min_confidence = 0 } = request;
     const shown = results.filter(
       (one) => one.score >= min_score && (min_confidence === 0 || confidence(one) >= min_confidence),

@@ -3,7 +3,7 @@ import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { IndexedType } from '../../kernel/index.js';
 import { beginningOf } from '../ranking/snippets.js';
 import type { DocQuery } from './conditions.js';
-import { contentKey, textsOf } from './contents.js';
+import { contentKey, contentsOf, textsOf } from './contents.js';
 import { supersededAmong } from './hidden-results.js';
 import { type DocRow, docsOf } from './rows.js';
 
@@ -62,15 +62,6 @@ async function edgesOf(query: Query, ids: readonly string[]): Promise<Edge[]> {
   const each: Edge[] = [];
   for (const id of ids) each.push(...(await readEdges(query, [id], MAX_EDGES_OF_ONE)));
   return each;
-}
-
-/** The cards of the current versions of artifacts and notes; other entities are their own content. */
-async function contentsOf(query: Query, ids: readonly string[]): Promise<string[]> {
-  const rows = await query.all<{ card_id: string }>(
-    sql`SELECT card_id FROM memory_versions
-        WHERE tenant_id = ${TENANT} AND memory_id = ANY(${ids}) AND superseded_at IS NULL`,
-  );
-  return [...ids, ...rows.map(({ card_id }) => card_id)];
 }
 
 /** By the number of the result. */

@@ -19,7 +19,8 @@ const DEFAULT_LIMIT = 10;
 /** Maximum paging depth. */
 const MAX_DEPTH = 1000;
 
-function viewerOf(call: Call): Viewer | null {
+/** Null for a caller that may read everything. */
+export function viewerOf(call: Call): Viewer | null {
   const agent_id = call.caller.agent_id ?? call.acting?.agent_id ?? null;
   const user = userReachOf(call);
   if (agent_id === null && user === undefined) return null;

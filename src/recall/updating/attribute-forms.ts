@@ -1,22 +1,23 @@
 /** Attributes of people and things: "the deadline is May 1", "we raised the budget to 2,400", "Anna's phone number". */
-import { keyOf } from '../extraction/english/drafts.js';
 import { PROPER } from '../extraction/english/names.js';
 import { type ClaimForm, claimAt, type FoundClaim, type SlotKind, slotKey } from './found-claims.js';
-import { ownedPhrase, PERSON, personKey } from './subjects.js';
-import { attributeKey, isSolid, valueAt } from './values.js';
+import { holderForms } from './holder-forms.js';
+import { ownedPhrase } from './subjects.js';
+import { attributeKey, isSolid } from './values.js';
 
 /** What exists several times: another date is another one. */
 const REPEATED =
-  'meeting|appointment|call|interview|exam|flight|party|review|lesson|class|session|sessions|game|match|visit|checkup|check-up|workshop|standup|stand-up|sync|retro|demo|course|concert|delivery|booking|reservation|dinner|lunch|train|trip|practice|rehearsal|rehearsals|shift';
+  'meeting|appointment|call|interview|exam|flight|party|review|lesson|class|session|sessions|game|match|visit|checkup|check-up|workshop|standup|stand-up|sync|retro|demo|course|concert|delivery|booking|reservation|dinner|lunch|train|trip|practice|rehearsal|rehearsals|shift|deploy|deployment|roll-?out|tournament|tutoring|tasting';
 /** What never changes: another value contradicts it. */
 const FIXED =
   'birthday|birth date|date of birth|birthplace|place of birth|anniversary|mother tongue|native language|maiden name|blood type|star sign|zodiac sign|root cause';
 /** What has a name, number or date as its value. */
 const SOLID =
-  'deadline|due date|launch|launch date|release|release date|go-live|start date|end date|wedding|move|moving date|submission|renewal date|code freeze|kickoff|kick-off|closing time|opening hours|budget|price|rate|fee|rent|salary|cost|costs|bill|quota|password|passcode|passphrase|pin|code|port|version|limit|rate limit|timeout|threshold|interval|retention|phone|phone number|mobile|mobile number|cell|number|e-?mail|e-?mail address|mail address|address|office|room|room number|seat|desk|gate|hotel|weight|height|size|shoe size|age|contact|contact person|manager|boss|lead|team lead|tech lead|owner|product owner|maintainer|CEO|CTO|CFO|COO|president|chair|captain|treasurer|secretary|doctor|GP|dentist|physio|therapist|vet|landlord|landlady|accountant|lawyer|coach|trainer|teacher|tutor|mentor|supervisor|advisor|adviser|roommate|flatmate|neighbou?r|editor|shell|formatter|linter|database|language|framework|region|time ?zone|provider|host|hosting|bank|insurer|employer|company|team|department|school|university|supplier|vendor|dealer|name|last name|surname|first name|nickname|username|user name|handle|url|URL|domain|branch|main branch|repo|repository|headcount|score|wifi password|wi-fi password|wifi|capacity|model|plan|tier|phone plan|car|laptop|bike|printer|monitor|chat tool|wiki|tracker|issue tracker|CI|CI system|package manager|payment provider|queue|cache|search engine|crash reporting|error tracking|storage|bucket|cluster|registry|license|licence';
+  'deadline|due date|launch|launch date|release|release date|go-live|start date|end date|wedding|move|moving date|submission|renewal date|code freeze|kickoff|kick-off|closing time|opening hours|budget|price|rate|fee|rent|salary|cost|costs|bill|quota|password|passcode|passphrase|pin|code|port|version|limit|rate limit|timeout|threshold|interval|retention|phone|phone number|mobile|mobile number|cell|number|e-?mail|e-?mail address|mail address|address|office|room|room number|seat|desk|gate|hotel|weight|height|size|shoe size|age|contact|contact person|manager|boss|lead|team lead|tech lead|owner|product owner|maintainer|CEO|CTO|CFO|COO|president|chair|captain|treasurer|secretary|doctor|GP|dentist|physio|therapist|vet|landlord|landlady|accountant|lawyer|coach|trainer|teacher|tutor|mentor|supervisor|advisor|adviser|roommate|flatmate|neighbou?r|editor|shell|formatter|linter|database|language|framework|region|time ?zone|provider|host|hosting|bank|insurer|employer|company|team|department|school|university|supplier|vendor|dealer|name|last name|surname|first name|nickname|username|user name|handle|url|URL|domain|branch|main branch|repo|repository|headcount|score|wifi password|wi-fi password|wifi|capacity|model|plan|tier|phone plan|car|laptop|bike|printer|monitor|chat tool|wiki|tracker|issue tracker|CI|CI system|package manager|payment provider|queue|cache|search engine|crash reporting|error tracking|storage|bucket|cluster|registry|license|licence|' +
+  'membership|subscription|tariff|allowance|dose|dosage|pension|wage|deposit|discount|hotline|insurance|platform|locker|classroom|class teacher|babysitter|nanny|cleaner|gardener|plumber|mechanic|hairdresser|pharmacy|clinic|gym|p(?:a)?ediatrician|physiotherapist|midwife|conductor|agent|broker|notary|guide|carrier|courier|runtime|base image|bundler|test runner|message broker|load balancer|proxy|log level|pool size|batch size|page size|ttl|replicas|minimum order|quota|deploy day|release day|delivery day|training day|market day|collection day|pay ?day|payment terms|turnaround|lead time|notice period|dilution|temperature|humidity|heart rate|pulse|blood pressure';
 /** What may have any short value. */
 const FREE =
-  'password|passcode|passphrase|wifi password|wi-fi password|branch|main branch|default branch|editor|shell|formatter|linter|database|language|framework|handle|username|user name|nickname|package manager|chat tool|wiki|host|goal|target|status|theme|colou?r|diet|cadence|schedule|day off|release cycle|release cadence|hobby|major|degree|job title|title|role|job|occupation|mode|policy|strategy|split|frequency|topic|subject|destination|venue|location|place|format|convention';
+  'password|passcode|passphrase|wifi password|wi-fi password|branch|main branch|default branch|editor|shell|formatter|linter|database|language|framework|handle|username|user name|nickname|package manager|chat tool|wiki|host|goal|target|status|theme|colou?r|diet|cadence|schedule|day off|release cycle|release cadence|hobby|major|degree|job title|title|role|job|occupation|mode|policy|strategy|split|frequency|topic|subject|destination|venue|location|place|format|convention|dress code|motto|opener|opening song|route|code word';
 const FAVOURITE = '(?:favou?rite|preferred) (?:[\\p{L}-]+ ){0,2}[\\p{L}-]+';
 
 const NOUN = `(?:${FAVOURITE}|${SOLID}|${FREE}|${REPEATED}|${FIXED})`;
@@ -25,7 +26,7 @@ const OWNER = `(?:[Tt]he |[Oo]ur |[Mm]y |${PROPER}'s? (?!is|was|has)|[Mm]y [\\p{
 const PHRASE = `(?:${OWNER})?(?:[\\p{L}\\d.&-]+ ){0,3}?${NOUN}(?: (?:for|of|with|at|in|to|on) [^,:]{2,40}?)?`;
 
 const TO =
-  "(?:is|are|was|'s)(?: (?:now|currently|actually|still|due|fixed|(?:set|scheduled|planned)(?= (?:on|at|in))))*(?: (?:(?:changed|moved|pushed(?: back| out)?|postponed|extended|rescheduled|raised|increased|lowered|reduced|set|scheduled|planned|shifted|brought forward|renamed|cut)(?: (?:to|for|until))|called))?|(?:has|have|got|was|were|is|has been|have been|just|had) ?(?:been |now |just )*(?:changed|moved|pushed(?: back| out)?|postponed|extended|rescheduled|raised|increased|lowered|reduced|shifted|slipped|brought forward|renamed|gone up|gone down|risen|dropped|cut|bumped|updated)(?: from .+?)? (?:to|until|for)|(?:now )?(?:changed|changes|moved|moves|pushed back|shifted|shifts|slipped|slips|rose|rises|went up|goes up|goes|went|dropped|drops|fell|increased|increases|shrinks|switched|switches|stands)(?: up| down| back)?(?: from .+?)? (?:to|at|until)|will (?:now )?be";
+  "(?:is|are)(?: now)? with|(?:is|are|was|'s)(?: (?:now|currently|actually|still|due|fixed|(?:set|scheduled|planned)(?= (?:on|at|in))))*(?: (?:(?:changed|moved|pushed(?: back| out)?|postponed|extended|rescheduled|raised|increased|lowered|reduced|set|scheduled|planned|shifted|brought forward|renamed|cut)(?: (?:to|for|until))|called))?|(?:has|have|got|was|were|is|has been|have been|just|had) ?(?:been |now |just )*(?:changed|moved|pushed(?: back| out)?|postponed|extended|rescheduled|raised|increased|lowered|reduced|shifted|slipped|brought forward|renamed|gone up|gone down|risen|dropped|cut|bumped|updated)(?: from .+?)? (?:to|until|for)|(?:now )?(?:raised|lowered|reduced|bumped|cut|extended|postponed|rescheduled|delayed|brought forward|pushed|changed|changes|moved|moves|pushed back|shifted|shifts|slipped|slips|rose|rises|went up|goes up|goes|went|dropped|drops|fell|increased|increases|shrinks|switched|switches|stands)(?: up| down| back)?(?: from .+?)? (?:to|at|until)|will (?:now )?be";
 const MOVES =
   /\b(?:changed|changes|moved|moves|pushed|postponed|extended|rescheduled|raised|increased|increases|lowered|reduced|shifted|shifts|slipped|slips|brought forward|renamed|gone|goes|risen|rose|rises|went|dropped|drops|fell|cut|bumped|updated|shrinks|switched|switches|now)\b/i;
 
@@ -87,7 +88,14 @@ function claimOf(
 
 const places = (found: RegExpExecArray, sentence: string): number => sentence.length - found.groups!.value!.length;
 
+/** "Rent is 900": what has no article has a capital at the beginning of a sentence. */
 const attributes: ClaimForm = (sentence, speaker) => {
+  const found = attributesIn(sentence, speaker);
+  if (found.length > 0 || !/^\p{Lu}\p{Ll}/u.test(sentence)) return found;
+  return attributesIn(`${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`, speaker);
+};
+
+const attributesIn: ClaimForm = (sentence, speaker) => {
   const moved = MOVED.exec(sentence);
   if (moved) {
     const { phrase, from, verb } = moved.groups as { phrase: string; from?: string; verb: string };
@@ -109,78 +117,41 @@ const RENAMED = new RegExp(
   'u',
 );
 
+/** "My boss is called Igor" says who it is. */
+const HELD =
+  /\b(?:boss|manager|landlord|landlady|dentist|doctor|gp|therapist|physio|accountant|lawyer|coach|trainer|teacher|tutor|mentor|supervisor|advis[eo]r|editor|cleaner|nanny|babysitter|gardener|conductor|vet|plumber|mechanic|hairdresser|midwife|agent|guide|lead|owner|maintainer)$/i;
+
 const renamed: ClaimForm = (sentence) => {
   const found = RENAMED.exec(sentence);
   if (!found) return [];
   const { thing, other, from } = found.groups as { thing?: string; other?: string; from?: string };
-  const key = slotKey('', `is:${attributeKey(`${(thing ?? other)!} name`)}`);
+  const what = (thing ?? other)!;
+  const key = slotKey('', `is:${attributeKey(HELD.test(what) ? what : `${what} name`)}`);
   const claim = claimAt(sentence, places(found, sentence), { key, changes: other !== undefined, replaced: from });
   return claim ? [claim] : [];
 };
 
-/** Roles that one person has at a time. */
-const ROLES =
-  '(?:[\\p{L}-]+ ){0,2}(?:lead|owner|maintainer|manager|CEO|CTO|CFO|COO|head|captain|treasurer|president|chair|chairman|chairwoman|director|contact|editor|secretary|coordinator|organi[sz]er|coach|host|speaker|principal|landlord|on call|release manager|mayor)';
-const HOLDS = new RegExp(
-  `^(?<who>${PERSON}) (?:is|became|has become|was made|takes over as|took over as|was appointed|was elected) (?:now )?(?<no>no longer |not )?(?:the|our) (?:new )?(?<role>${ROLES})(?<of>(?: (?:of|for|at|in) [^,]+?)?)(?<rest>$|[,;.]| now\\b| from now on| instead| since\\b| because\\b| as of\\b| any ?more| from .+| again).*$`,
+/** "Mr Ortiz is our new accountant", "main is the default branch now". */
+const IS_NOW = new RegExp(
+  `^(?<value>${PROPER}|[\\p{L}\\d._-]+) (?:is|are|became|has become) (?<now>now )?(?<whose>[Tt]he|[Oo]ur|[Mm]y) (?<new>new )?(?<phrase>(?:[\\p{Ll}\\d-]+ ){0,3}?${NOUN})(?<rest>$|[,;.]| now\\b| from now on| these days| instead| as of\\b| since\\b).*$`,
   'u',
 );
-const RUNS = new RegExp(
-  `^(?<who>${PERSON}) (?:now |currently )?(?<verb>owns|leads|maintains|manages|runs|heads|handles|looks after|takes care of|is in charge of|is responsible for|takes over|took over|has taken over|is on) (?<value>(?!an? |one |two |three |four |five |some |several |many |his |her |their |my )(?:the |our )?.+)$`,
-  'u',
-);
+const PRONOUN = /^(?:it|this|that|these|those|here|there|he|she|they|we|i|what|which|who|one)$/i;
 
-/** Who holds a role or looks after a thing: the person is the value. */
-const holders: ClaimForm = (sentence, speaker) => {
-  const holds = HOLDS.exec(sentence);
-  if (holds) {
-    const { who, role, of, no } = holds.groups as { who: string; role: string; of: string; no?: string };
-    if (personKey(who, 'works', speaker) === undefined) return [];
-    const key = slotKey('', `is:${attributeKey(`${role}${of.replace(/ (?:of|for|at|in) (?:the |our )?/, ' ')}`)}`);
-    return [
-      {
-        key,
-        kind: 'one',
-        value: who,
-        negated: no !== undefined,
-        start: 0,
-        end: who.length,
-        changes: /became|become|over|made/.test(sentence),
-        more: false,
-      },
-    ];
-  }
-  const runs = RUNS.exec(sentence);
-  if (!runs) return [];
-  const { who, verb, value } = runs.groups as { who: string; verb: string; value: string };
-  if (personKey(who, 'works', speaker) === undefined || /^is on$/.test(verb)) return [];
-  const { value: thing, more } = valueAt(value);
-  const what = thing.replace(/ from \p{Lu}.*$/u, '').replace(/^(?:the|our) /, '');
-  if (keyOf(what) === '' || what.split(' ').length > 4) return [];
-  const role =
-    /^(?:takes over|took over|has taken over|owns|handles|looks after|takes care of|is in charge of|is responsible for|maintains)$/.test(
-      verb,
-    )
-      ? 'owner'
-      : 'lead';
-  const replaced = / from (\p{Lu}[\p{L}'-]*)/u.exec(thing)?.[1];
-  return [
-    {
-      key: slotKey('', `is:${attributeKey(`${what} ${role}`)}`),
-      kind: 'one',
-      value: who,
-      negated: false,
-      start: 0,
-      end: who.length,
-      changes: /over$/.test(verb),
-      replaced,
-      more,
-    },
-  ];
+const reversed: ClaimForm = (sentence, speaker) => {
+  const found = IS_NOW.exec(sentence);
+  if (!found) return [];
+  const { value, now, whose, new: newer, phrase, rest } = found.groups as Record<string, string>;
+  const changes = now !== undefined || newer !== undefined || /\w/.test(rest!) || /bec[ao]me/.test(sentence);
+  if (!changes || PRONOUN.test(value!)) return [];
+  const slot = attributeKey(ownedPhrase(`${whose!.toLowerCase()} ${phrase!}`, speaker));
+  const free = IS_FREE.test(phrase!);
+  const own = { value: value!, start: 0, end: value!.length, kind: 'one', negated: false, changes: true } as const;
+  return slot === '' ? [] : [{ ...own, key: slotKey('', `is:${slot}`), free, more: false }];
 };
 
 export const attributeForms: ClaimForm = (sentence, speaker) => {
-  for (const form of [renamed, holders, attributes]) {
+  for (const form of [renamed, holderForms, attributes, reversed]) {
     const found = form(sentence, speaker);
     if (found.length > 0) return found;
   }

@@ -5,6 +5,7 @@ import { factStated } from '../extraction/english/extraction.js';
 import { attributeForms } from './attribute-forms.js';
 import { choiceForms } from './choice-forms.js';
 import { type ClaimForm, claimAt, type FoundClaim, type SlotKind, slotKey } from './found-claims.js';
+import { handedFromForm } from './holder-forms.js';
 import { PERSON, personKey } from './subjects.js';
 import { valueAt } from './values.js';
 
@@ -237,14 +238,15 @@ const abandoned: ClaimForm = (sentence, speaker) => {
 };
 
 const FORMS: readonly ClaimForm[] = [
+  attributeForms,
   homes,
   employers,
   names,
   states,
-  attributeForms,
   choiceForms,
   occupations,
   abandoned,
+  handedFromForm,
   extracted,
 ];
 

@@ -6,31 +6,35 @@ import { findEntities } from '../search/service.js';
 import { type JudgedNote, type Judgement, judgementOf } from './judgement.js';
 import { type KnownNote, keysOf, momentOf, notesById, notesUnder } from './known-notes.js';
 import { statementFrom } from './relations.js';
+import { readingOf, tellsOfChange } from './revisions/reading.js';
+import { mayRelate } from './revisions/revising.js';
 import type { Told } from './service.js';
 
 /** Known notes that are compared with one statement. */
 const MAX_KNOWN = 10;
+/** Of a longer statement its rarest words are searched for. */
+const MAX_SOUGHT = 6;
 /** A longer text is no statement. */
 const MAX_LENGTH = 2000;
 /** The writer waits for it. */
 const TIMEOUT_MS = 10_000;
 
-const OF_ONESELF = /\b(?:I|my|me|mine|we|our|us)\b/i;
-
-/** "I" of two people is not the same person, whatever a model makes of it. */
-const mayRelate = (told: Told, { statement }: KnownNote): boolean =>
-  (told.speaker ?? '').toLowerCase() === (statement.speaker ?? '').toLowerCase() ||
-  !(OF_ONESELF.test(told.text) || OF_ONESELF.test(statement.text));
+/** The ids of notes that a search finds, best first. */
+async function similarTo(call: Call, query: string): Promise<string[]> {
+  const search = { query: query.slice(0, 500), entity_types: ['Note' as const], limit: MAX_KNOWN };
+  return (await findEntities(call, search)).map(({ doc }) => doc.entity_id);
+}
 
 async function knownTo(call: Call, told: Told): Promise<KnownNote[]> {
   const query = call.driver.at(call.tenant);
   const now = call.driver.now();
   const own = statementFrom(told.text, told.speaker, momentOf(told.occurred_at, now));
-  const search = { query: told.text.slice(0, 500), entity_types: ['Note' as const], limit: MAX_KNOWN };
   const { all: keys } = keysOf(call, own, listToText(subjectsOf(call, undefined)));
-  const [byKey, hits] = await Promise.all([notesUnder(query, keys, now), findEntities(call, search)]);
-  const others = hits.map(({ doc }) => doc.entity_id).filter((id) => !byKey.some(({ row }) => row.memory_id === id));
-  const known = [...byKey, ...(await notesById(query, others, now))].filter((one) => mayRelate(told, one));
+  const [byKey, similar] = await Promise.all([notesUnder(query, keys, now), similarTo(call, told.text)]);
+  const others = similar.filter((id) => !byKey.some(({ row }) => row.memory_id === id));
+  const known = [...byKey, ...(await notesById(query, others, now))].filter(({ statement }) =>
+    mayRelate(told, statement),
+  );
   return known.slice(0, MAX_KNOWN);
 }
 
@@ -47,6 +51,15 @@ export async function judge(call: Call, input: unknown, told: Told): Promise<Jud
   };
   const comparison = await comparisonOf(call, request, { timeout_ms: TIMEOUT_MS, final: true });
   return comparison && judgementOf(comparison.relations.map((one) => judged(known[one.index]!, one)));
+}
+
+/** Notes that a statement may change, by a search: only for one that tells of a change, as few do. */
+export async function notesToRevise(call: Call, input: unknown, told: Told): Promise<readonly string[]> {
+  const reading = readingOf(told.text);
+  if (!reading || !tellsOfChange(reading) || (await storedReplay(call, input)) !== undefined) return [];
+  if (reading.words.length <= MAX_SOUGHT) return similarTo(call, told.text);
+  const rarest = [...reading.words].sort((a, b) => b.weight - a.weight).slice(0, MAX_SOUGHT);
+  return similarTo(call, rarest.map(({ start, end }) => told.text.slice(start, end)).join(' '));
 }
 
 function judged(

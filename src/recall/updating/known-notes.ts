@@ -17,7 +17,7 @@ const MAX_KNOWN = 40;
 const MAX_TOKENS = 2000;
 
 interface StatementKeys {
-  /** Of its subjects and attributes: locked, so that of two concurrent writers the later sees the earlier. */
+  /** Of its subjects and attributes, and of what it gives a value: locked, so that of two concurrent writers the later sees the earlier. */
   readonly slots: readonly string[];
   /** Of the slots and of the whole statement. */
   readonly all: readonly string[];
@@ -29,9 +29,13 @@ const hashOf = ({ meta, tenant }: Call, about: readonly Json[]): string =>
     .digest('hex');
 
 /** `subjects`: as the column subject_ids has them. What is about one user is never compared with what is about another. */
-export function keysOf(call: Call, { claims, said, text }: Statement, subjects: string | null): StatementKeys {
+export function keysOf(call: Call, { claims, frame, said, text }: Statement, subjects: string | null): StatementKeys {
   const about = subjects === null ? [] : [subjects];
-  const slots = [...new Set(claims.map(({ key }) => hashOf(call, ['slot', key, ...about])))].slice(0, MAX_KEYS);
+  const frames = frame === undefined ? [] : [hashOf(call, ['frame', frame.key, ...about])];
+  const slots = [...new Set([...frames, ...claims.map(({ key }) => hashOf(call, ['slot', key, ...about]))])].slice(
+    0,
+    MAX_KEYS,
+  );
   const isShort = text.length <= MAX_TOKENS && said !== '';
   return { slots, all: isShort ? [...slots, hashOf(call, ['said', said, ...about])] : slots };
 }

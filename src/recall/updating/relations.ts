@@ -1,6 +1,8 @@
 /** How a new statement relates to a known one: the same, another value of its slot, a contradiction, or unrelated. */
 import { normalizedStatement, withoutNegation } from '../extraction/english/normalized-statement.js';
 import { type Claim, type Claims, claimsIn } from './claims.js';
+import { type Frame, frameOf } from './revisions/frame.js';
+import { type Reading, readingOf } from './revisions/reading.js';
 import { compareValues } from './values.js';
 
 /** When a statement holds from. */
@@ -18,6 +20,10 @@ export interface Statement extends Claims {
   readonly at: Moment;
   /** Equal for statements that say the same. */
   readonly said: string;
+  /** Undefined for a text that is too long for a statement. */
+  readonly reading: Reading | undefined;
+  /** Undefined unless it gives a value. */
+  readonly frame: Frame | undefined;
 }
 
 /** `replaces`: the new one has a newer value. `replaced`: the known one does. */
@@ -36,10 +42,14 @@ export interface Related {
   readonly own?: TextPart;
   /** Whether the known statement states nothing else; default: as the rules read it. */
   readonly whole?: boolean;
+  /** The same of the new statement. */
+  readonly own_whole?: boolean;
 }
 
 export function statementFrom(text: string, speaker: string | null, at: Moment): Statement {
-  return { ...claimsIn(text, speaker), text, speaker, at, said: normalizedStatement(text).toLowerCase() };
+  const reading = readingOf(text);
+  const said = normalizedStatement(text).toLowerCase();
+  return { ...claimsIn(text, speaker), text, speaker, at, said, reading, frame: reading && frameOf(reading) };
 }
 
 const DIFFERENT: Related = { relation: 'different' };

@@ -9,7 +9,8 @@ import { insertFactKey, lockFactKeys } from '../extraction/fact-keys.js';
 import { isReached } from '../extraction/known-facts.js';
 import { type Judgement, KnownChanged } from './judgement.js';
 import { type KnownNote, keysOf, memoryKey, momentOf, notesById, notesUnder } from './known-notes.js';
-import { type Related, relate, type Statement, statementFrom, type TextPart } from './relations.js';
+import { type Related, type Statement, statementFrom, type TextPart } from './relations.js';
+import { relationsTo } from './revisions/revising.js';
 
 /** What became of a known note, and the part of its text that is concerned. */
 export interface LinkedNote {
@@ -89,7 +90,8 @@ async function linkTo(
   const mayHide = isOwn || (await isReached(call, work.tx, row, 'write'));
   const { start, end } = part ?? { start: 0, end: statement.text.length };
   const isWhole = related.whole ?? statement.whole;
-  const whole = mayHide && (relation === 'replaces' ? isWhole : relation !== 'replaced' || own.whole);
+  const ownWhole = related.own_whole ?? own.whole;
+  const whole = mayHide && (relation === 'replaces' ? isWhole : relation !== 'replaced' || ownWhole);
   return {
     link: LINKS[relation],
     id: row.memory_id,
@@ -117,8 +119,15 @@ interface Comparison {
   readonly linked: () => readonly LinkedNote[];
 }
 
-/** `judgement`: relations that a model found before the transaction. */
-export function comparisonFor(call: Call, told: Told, judgement?: Judgement): Comparison {
+/** What was found before the transaction. */
+export interface Similar {
+  /** Relations that a model found. */
+  readonly judgement?: Judgement | undefined;
+  /** Notes that the statement may revise. */
+  readonly to_revise?: readonly string[];
+}
+
+export function comparisonFor(call: Call, told: Told, similar: Similar = {}): Comparison {
   let linked: readonly Linked[] = [];
   let keys: ReturnType<typeof keysOf> = { slots: [], all: [] };
   return {
@@ -127,16 +136,21 @@ export function comparisonFor(call: Call, told: Told, judgement?: Judgement): Co
       const own = statementFrom(told.text, told.speaker, momentOf(told.occurred_at, now));
       const subjects = listToText(subjectsOf(call, undefined, ...inherited));
       keys = keysOf(call, own, subjects);
-      const judged = judgement?.memory_ids ?? [];
-      await lockFactKeys(tx, [...keys.slots, ...judged.map((id) => memoryKey(call, id))]);
+      const judged = similar.judgement?.memory_ids ?? [];
+      const sought = [...judged, ...(similar.to_revise ?? [])];
+      await lockFactKeys(tx, [...keys.slots, ...sought.map((id) => memoryKey(call, id))]);
       const known = await notesUnder(tx, keys.all, now);
-      const others = judged.filter((id) => !known.some(({ row }) => row.memory_id === id));
-      const all = [...known, ...(await notesById(tx, others, now))];
-      if (judgement && all.length < known.length + others.length) throw new KnownChanged();
+      const others = await notesById(
+        tx,
+        sought.filter((id) => !known.some(({ row }) => row.memory_id === id)),
+        now,
+      );
+      const present = new Set([...known, ...others].map(({ row }) => row.memory_id));
+      if (judged.some((id) => !present.has(id))) throw new KnownChanged();
       const found: Linked[] = [];
-      for (const one of all.filter(({ row }) => row.subject_ids === subjects)) {
-        const related = judgement?.relationTo(own, one) ?? relate(own, one.statement);
-        const link = await linkTo(call, work, own, one, related);
+      const all = [...known, ...others].filter(({ row }) => row.subject_ids === subjects);
+      for (const [at, related] of relationsTo(own, all, similar.judgement).entries()) {
+        const link = related && (await linkTo(call, work, own, all[at]!, related));
         if (link) found.push(link);
       }
       linked = withoutRepeats(found);

@@ -30,9 +30,11 @@ const relativeKey = (words: string): string => lower(words.replace(/ \p{Lu}.*$/u
 
 /** A thing with its owner: "the thesis deadline", "Lena's phone number", "our budget for summer". */
 export function ownedPhrase(words: string, speaker: string | null): string {
+  // Of the only speaker, "my deadline" is "the deadline".
+  const own = speakerName(speaker) === 'user' ? '' : `${speakerName(speaker)} `;
   return words
-    .replace(/^the user's /i, 'user ')
+    .replace(/^the user's /i, '')
     .replace(/^(?:the|our|this|a|an) /i, '')
-    .replace(/^my /i, `${speakerName(speaker)} `)
+    .replace(/^my /i, own)
     .replace(/\bmy /gi, `${speakerName(speaker)} `);
 }

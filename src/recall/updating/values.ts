@@ -17,7 +17,7 @@ export const ADDED = /\b(?:also|too|as well|additionally|another|in addition|a s
 const REASON =
   /,? (?:because|'?cause|since|so that|so(?= (?:i|we|he|she|they|the|that|it)\b)|due to|thanks to|now that|after|in order to|which|who|as (?:he|she|they|it|we|i|the|of)\b)(?: .*|$)/i;
 const TAIL =
-  /[,;]?\s+(?:now|nowadays|these days|currently|instead|from now on|as of .+|starting .+|any ?more|any longer|again|already|for good|at the moment|right now|this time|today|yesterday|finally|last (?:week|month|year|spring|summer|autumn|fall|winter|\w+day)|since .+|this (?:week|month|year|spring|summer|autumn|winter|morning)|in (?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?|(?:a|two|three|few|couple of) (?:days?|weeks?|months?|years?) ago|in (?:19|20)\d\d|together)$/i;
+  /[,;]?\s+(?:now|nowadays|these days|currently|instead|from now on|as of .+|starting .+|from (?:\w+ ){1,2}on(?:wards)?|from (?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?|any ?more|any longer|again|already|for good|at the moment|right now|this time|today|yesterday|finally|last (?:week|month|year|spring|summer|autumn|fall|winter|\w+day)|since .+|this (?:week|month|year|spring|summer|autumn|winter|morning)|in (?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?|(?:a|two|three|few|couple of) (?:days?|weeks?|months?|years?) ago|in (?:19|20)\d\d|together)$/i;
 const SECOND =
   /(?:;| [–—-] |,? but |,? while |,? (?:and|or) (?=(?:also |now |currently |he |she |they |it |we |i |is |has |was |will |can |does |doesn't |[\p{Ll}]+s )(?!.*\d$))|, (?=(?:and|but|he|she|they|it|we|i|who|which|with|has|is|was|a|an|the|my|our|so|plus|not|no)\b)).*$/iu;
 
@@ -125,6 +125,7 @@ export const attributeKey = (phrase: string): string =>
       .replace(/\bfavourite\b/g, 'favorite')
       .replace(/\bcolour\b/g, 'color')
       .replace(/\b(?:due date|cutoff date|cut-off date)\b/g, 'deadline')
+      .replace(/\b(deploy|release|delivery|training|market|collection) day\b/g, '$1')
       .replace(/\b(launch|release|start|end|move|wedding|moving|submission|renewal) date\b/g, '$1')
       .replace(/'s\b/g, ' '),
   );

@@ -386,4 +386,45 @@ const later: Pair[] = [
   ]),
 ];
 
-export const pairs: readonly Pair[] = [...later, ...superseded, ...spoken, ...strengthened, ...contradictory, ...added];
+/** Kinds of statements that nothing read: rates, limits, roles and schedules without an article, and who has a thing now. */
+const kinds: readonly Pair[] = [
+  ...all('superseded', [
+    ['My day rate is 420.', 'Day rate goes to 480.', '420'],
+    ['My phone number is 0171 555 123.', 'New phone number: 0160 999 777', '0171 555 123'],
+    [
+      'The rate limit is 50 requests per second.',
+      'Rate limit raised to 80 requests per second.',
+      '50 requests per second',
+    ],
+    ['Rent is 900.', 'Rent is 950 from March on.', '900'],
+    ['Standup is at 9:30.', 'Standup moved to 10:00.', '9:30'],
+    ['Deploy day is Wednesday.', 'Deploy day was moved to Thursday.', 'Wednesday'],
+    ['Our accountant is Mrs Hale.', 'Mr Ortiz is our new accountant.', 'Mrs Hale'],
+    ['My boss is called Hendrik.', 'Aurelie is my boss now.', 'Hendrik'],
+    ['The default branch is master.', 'main is the default branch now.', 'master'],
+    ['Sara is in charge of onboarding.', 'Onboarding moved from Sara to Jonas.', 'Sara'],
+    ['Tara owns the inventory service.', 'The inventory service was handed over to Joaquin.', 'Tara'],
+    ['Kwame owns billing.', 'Billing now belongs to Yusuf.', 'Kwame'],
+    ['Our home insurance is with Norwich Union.', 'We changed the home insurance to Aviva.', 'Norwich Union'],
+  ]),
+  ...all('added', [
+    ['My day rate is 420.', "Anna's day rate goes to 480."],
+    ['Our accountant is Mrs Hale.', 'Mr Ortiz is our new plumber.'],
+    ['My manager is Ann.', 'Ben is a manager now.'],
+    ['Tara owns the inventory service.', 'The search service was handed over to Joaquin.'],
+    ['Standup is at 9:30.', 'Tom moved to Berlin.'],
+    ['The default branch is master.', 'The release branch is main now.'],
+    ['Our home insurance is with Norwich Union.', 'We changed the car insurance to Aviva.'],
+    ['My boss is called Hendrik.', "Aurelie is Lena's boss now."],
+  ]),
+];
+
+export const pairs: readonly Pair[] = [
+  ...kinds,
+  ...later,
+  ...superseded,
+  ...spoken,
+  ...strengthened,
+  ...contradictory,
+  ...added,
+];
