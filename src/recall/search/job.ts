@@ -6,6 +6,7 @@ import { measureDocs } from '../folding/contents.js';
 import { confidenceOf, type Evidence, type Standard, standardOf } from '../ranking/confidence.js';
 import { type Question, readQuestion } from '../ranking/question.js';
 import { type Candidate, rank } from '../ranking/ranking.js';
+import { withReplies } from '../ranking/replies.js';
 import { type Snippet, snippetAmong } from '../ranking/snippets.js';
 import { nearestDocs, type QuestionVector, withNearest } from '../vectors/nearest.js';
 import { type BatchEnd, findCandidates } from './candidates.js';
@@ -148,6 +149,7 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
   // A ranking whose first page went by terms alone continues that way.
   const isFused = vector !== undefined && (!after || after.measures !== undefined);
   let measures = after?.measures;
+  let links = after?.links;
   const ends: BatchEnd[] = [];
   const listed = new Set<number>();
   const likeness = new LikenessRanking(search);
@@ -164,8 +166,11 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
     const byTerms = rank(question, withGuesses, { docs, df: found.df });
     const isCompared = number === 0 && !near;
-    const ranked = isCompared ? await likeness.rerank(byTerms) : byTerms;
-    let results: Result[] = ranked;
+    const compared = isCompared ? await likeness.rerank(byTerms) : byTerms;
+    const replied = withReplies(question, compared);
+    if (isCompared) links ??= likeness.links(replied);
+    const ranked = isCompared && links ? likeness.follow(replied, links) : replied;
+    let results: readonly Result[] = ranked;
     let complete = found.isComplete();
     if (near && number === 0) {
       const fused = await withNearest(query, vector!, near.doc_nos, { results, measures });
@@ -176,8 +181,8 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
     }
     const byNumber = new Map(ranked.map((one) => [one.doc_no, one]));
     const evidenceOf = ({ doc_no, score }: Result): Evidence => {
-      const { covered = 0, likeness: near } = byNumber.get(doc_no) ?? {};
-      return { score, covered, likeness: near };
+      const { covered = 0, likeness: near, linked = 0 } = byNumber.get(doc_no) ?? {};
+      return { score: score - linked, covered, likeness: near };
     };
     standard ??= standardOf(results.slice(0, 10).map(evidenceOf), question);
     const confidence = (result: Result) => confidenceOf(evidenceOf(result), standard!);
@@ -187,7 +192,8 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
     );
     rest = found.hasMore() ? 'more' : complete ? 'none' : 'unknown';
     const { df, read } = found;
-    yield { number, results: shown, confidenceOf: confidence, ceiling, df, read, measures, ends: [...ends], rest };
+    const state = { df, read, measures, links, ends: [...ends] };
+    yield { ...state, number, results: shown, confidenceOf: confidence, ceiling, rest };
     ceiling = Math.min(ceiling, shown.at(-1)?.score ?? ceiling);
   }
 }
