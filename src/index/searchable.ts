@@ -20,7 +20,7 @@ export interface Measured {
 }
 
 /** Raise it when the same text would get other terms, length or flags: all content is then reindexed. */
-export const ANALYSIS_VERSION = 4;
+export const ANALYSIS_VERSION = 5;
 
 /** Only the first characters of a longer text are indexed. */
 const MAX_CHARACTERS = 50_000;

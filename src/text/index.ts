@@ -13,7 +13,7 @@ export {
   wordSimilarity,
 } from './meaning.js';
 export { type NamedDay, namedDay } from './named-days.js';
-export { parseDate } from './parse-date.js';
+export { MONTHS, parseDate } from './parse-date.js';
 export { type DateMention, dateMentions, isWithin, relativeMentions } from './question-dates.js';
 export { isRole, MAX_FREQUENCY, searchTextOf, textFlags } from './search-text.js';
 export { sentencesOf, unitsOf } from './sentences.js';

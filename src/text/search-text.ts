@@ -31,6 +31,8 @@ export const textFlags = {
   /** Tells the assistant what to do from now on. */
   INSTRUCTION: 8,
   PREFERENCE: 16,
+  /** Ends by asking, whatever its length. */
+  QUESTION: 32,
 } as const;
 
 /** Higher frequencies of a term do not count. */
@@ -45,9 +47,14 @@ const INSTRUCTION =
 const PREFERENCE =
   /\b(?:i|we)(?:['’]d| would)?(?: (?:really|also|still|generally|usually|always|much|would))? (?:prefer|rather)\b|\bmy preference\b/i;
 
+/** A question mark at the end of a text, in any script. */
+const ASKING = /[?？؟]$/;
+
 function flagsOf(content: string, length: number): number {
   const { SHORT_QUESTION, ...said } = textFlags;
-  let flags = length < SHORT_LENGTH && content.trimEnd().endsWith('?') ? SHORT_QUESTION : 0;
+  const isQuestion = ASKING.test(content.trimEnd());
+  let flags = isQuestion ? said.QUESTION : 0;
+  if (isQuestion && length < SHORT_LENGTH) flags |= SHORT_QUESTION;
   if (TEMPORAL.test(content)) flags |= said.TEMPORAL;
   if (NAMED.test(content)) flags |= said.NAMED;
   if (INSTRUCTION.test(content)) flags |= said.INSTRUCTION;

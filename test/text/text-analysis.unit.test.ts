@@ -135,8 +135,10 @@ describe('what is kept of a text', () => {
   });
 
   it.each<[string, (keyof typeof textFlags)[]]>([
-    ['Do you like figs?', ['SHORT_QUESTION']],
-    [`Do you like ${'figs and dates and olives and '.repeat(6)} bread?`, []],
+    ['Do you like figs?', ['SHORT_QUESTION', 'QUESTION']],
+    [`Do you like ${'figs and dates and olives and '.repeat(6)} bread?`, ['QUESTION']],
+    ['好きですか？', ['SHORT_QUESTION', 'QUESTION']],
+    ['Why? I like figs', []],
     ['We moved last week', ['TEMPORAL']],
     ['we flew to Lisbon', ['NAMED']],
     ['then I slept', []],

@@ -17,6 +17,10 @@ export type BoostName =
   | 'preference'
   | 'short_question'
   | 'spread'
+  /** By the turn that it answers (replies.ts). */
+  | 'reply'
+  /** By words that the best results share (second-hop.ts). */
+  | 'linked'
   /** By its vector (fusion.ts). */
   | 'similar';
 

@@ -29,8 +29,8 @@ export class QuestionMeaning {
   /** How near a word comes to each term, computed once. */
   readonly #near = new Map<number, readonly number[]>();
 
-  constructor({ asked }: Question) {
-    this.#meaning = meaningOfWords(asked);
+  constructor({ asked, subject }: Question) {
+    this.#meaning = meaningOfWords(subject);
     this.#direction = this.#meaning.mean.slice();
     this.#terms = asked.map(vectorIdOf);
   }

@@ -3,6 +3,7 @@ import {
   contentWords,
   type DateMention,
   dateMentions,
+  MONTHS,
   rarityOf,
   relativeMentions,
   stem,
@@ -10,6 +11,7 @@ import {
   vectorIdOf,
   wordsOf,
 } from '../../text/index.js';
+import { namesIn } from './names.js';
 import { relatedTerms } from './related-terms.js';
 
 /** Further terms and text are ignored. */
@@ -31,6 +33,10 @@ export interface Question {
   readonly names: ReadonlySet<string>;
   readonly dates: readonly DateMention[];
   readonly asks: Asks;
+  /** The words that state the subject: of a broad question, without those that ask for a list or a summary. */
+  readonly subject: readonly string[];
+  /** The terms of each side of a question about two things ("between A and B"), by index; else empty. */
+  readonly sides: readonly (readonly number[])[];
 }
 
 /** The kind of answer that is wanted; several may hold. */
@@ -55,8 +61,13 @@ many much long often kind type sort way thing total specific ever clear complete
 seven eight nine ten recent recently currently like consider likely accord base know think suggest recommend help
 please want
 `;
-const frameTerms: ReadonlySet<string> = new Set(FRAME.trim().split(/\s+/).map(stem));
+const termsOf = (words: string): string[] => words.trim().split(/\s+/).map(stem);
+const frameTerms: ReadonlySet<string> = new Set(termsOf(FRAME));
 const FRAME_WEIGHT = 0.8;
+/** Of a question for a list or a summary, most words ask and few state the subject. */
+const BROAD_FRAME = 'include key develop progress evolve relate brought only time far over';
+const broadFrameTerms: ReadonlySet<string> = new Set([...frameTerms, ...termsOf(BROAD_FRAME)]);
+const BROAD_FRAME_WEIGHT = 0.25;
 const NAME_WEIGHT = 1.2;
 
 const WHEN = /\b(?:when|(?:what|which) (?:time|date|day|week|month|year)|how long ago)\b/i;
@@ -70,7 +81,7 @@ const SUMMARY = /\b(?:summar(?:y|ies|i[sz]e[ds]?)|overview|recap)\b/i;
 const BROAD =
   /\b(?:throughout|across|over time|order in which|in (?:what|which) order|in total|altogether|how many (?:different|total)|evolve[ds]?|develop(?:ed|s)?|progress(?:ed|es)?)\b/i;
 
-function asksOf(text: string): Asks {
+export function asksOf(text: string): Asks {
   const summary = SUMMARY.test(text);
   const order = /\border\b/i.test(text);
   return {
@@ -83,28 +94,40 @@ function asksOf(text: string): Asks {
   };
 }
 
-const CAPITALISED = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{M}]+/gu;
-const WITHIN_SENTENCE = /[\p{Ll}\p{N},'"’”] ["'“‘]?$/u;
-
-/** Capitalised words within a sentence, and all capitalised words. */
-function namesIn(text: string): { within: Set<string>; all: Set<string> } {
-  const within = new Set<string>();
-  const all = new Set<string>();
-  for (const match of text.matchAll(CAPITALISED))
-    for (const word of wordsOf(match[0])) {
-      all.add(word);
-      if (WITHIN_SENTENCE.test(text.slice(Math.max(0, match.index - 3), match.index))) within.add(word);
-    }
-  return { within, all };
-}
-
 /** Share of a term's weight that depends on how rare its word is in English: stores are small samples. */
 const RARITY_SHARE = 0.45;
 
-function weightOf(term: string, word: string, isName: boolean): number {
+function weightOf(term: string, word: string, isName: boolean, { broad }: Asks): number {
   const id = vectorIdOf(word);
   const rarity = id === undefined ? 1 : 1 - RARITY_SHARE + RARITY_SHARE * rarityOf(id);
-  return rarity * (frameTerms.has(term) ? FRAME_WEIGHT : 1) * (isName ? NAME_WEIGHT : 1);
+  const frame = broad && broadFrameTerms.has(term) ? BROAD_FRAME_WEIGHT : frameTerms.has(term) ? FRAME_WEIGHT : 1;
+  return rarity * frame * (isName ? NAME_WEIGHT : 1);
+}
+
+const TWO_SIDES: readonly RegExp[] = [
+  /\bbetween\b(.+?)\band\b(.+)/i,
+  /\b(?:first|earlier|sooner|later|last)\b\s*[,:](.+?)\bor\b(.+)/i,
+];
+const DATE_WORD = new RegExp(`^(?:\\d+(?:st|nd|rd|th)?|${MONTHS.join('|')})$`);
+
+/** Each side states a subject of its own: a range of dates has no sides. */
+function sidesOf(text: string, terms: readonly string[]): number[][] {
+  const found = TWO_SIDES.map((form) => form.exec(text)).find((match) => match !== null);
+  if (!found) return [];
+  const sides = found.slice(1).map((side) => {
+    const words = contentWords(wordsOf(side)).filter((word) => !DATE_WORD.test(word));
+    const indexes = [...new Set(words.map(stem))]
+      .filter((term) => !frameTerms.has(term))
+      .map((term) => terms.indexOf(term));
+    return indexes.filter((at) => at >= 0);
+  });
+  return sides.every(({ length }) => length > 0) ? sides : [];
+}
+
+function subjectOf(asked: ReadonlyMap<string, string>, { broad }: Asks): string[] {
+  if (!broad) return [...asked.values()];
+  const subject = [...asked].filter(([term]) => !broadFrameTerms.has(term)).map(([, word]) => word);
+  return subject.length > 0 ? subject : [...asked.values()];
 }
 
 /** `now`, in ms, resolves relative dates such as "yesterday". */
@@ -121,15 +144,18 @@ export function readQuestion(whole: string, now?: number): Question {
   const terms = [...asked.keys()];
   const { within, all } = namesIn(text);
   const nameTerms = new Set([...within].map(stem));
+  const asks = asksOf(text);
   return {
     terms,
     asked: [...asked.values()],
     related: terms.map((term) => relatedTerms(term).filter((other) => !asked.has(other))),
-    weights: [...asked].map(([term, word]) => weightOf(term, word, nameTerms.has(term))),
+    weights: [...asked].map(([term, word]) => weightOf(term, word, nameTerms.has(term), asks)),
     words: new Set(words),
     names: all,
     dates: [...dateMentions(text), ...(now === undefined ? [] : relativeMentions(text, now))],
-    asks: asksOf(text),
+    asks,
+    subject: subjectOf(asked, asks),
+    sides: sidesOf(text, terms),
   };
 }
 

@@ -41,16 +41,22 @@ interface Spreads {
 interface More {
   readonly spread?: Boost | undefined;
   readonly likeness?: Likeness | undefined;
+  /** What was added to the score afterwards, as factors. */
+  readonly gains?: readonly Boost[];
+  readonly linked?: number;
 }
 
 /** A candidate with its score. The reasons are computed on demand: hundreds are ranked, few are shown. */
 export class Ranked<C extends Candidate = Candidate> implements Evidence {
   readonly candidate: C;
   readonly score: number;
+  /** The part of the score that it has for a link alone, which is no evidence that it answers. */
+  readonly linked: number;
   readonly #spreads: Spreads;
   readonly #index: number;
   readonly #spread: Boost | undefined;
   readonly #likeness: Likeness | undefined;
+  readonly #gains: readonly Boost[];
 
   constructor(candidate: C, score: number, spreads: Spreads, index: number, more: More = {}) {
     this.candidate = candidate;
@@ -59,6 +65,8 @@ export class Ranked<C extends Candidate = Candidate> implements Evidence {
     this.#index = index;
     this.#spread = more.spread;
     this.#likeness = more.likeness;
+    this.#gains = more.gains ?? [];
+    this.linked = more.linked ?? 0;
   }
 
   get covered(): number {
@@ -88,7 +96,7 @@ export class Ranked<C extends Candidate = Candidate> implements Evidence {
   get boosts(): Boost[] {
     const boosts: Boost[] = [];
     this.#spreads.eachBoost(this.candidate, (name, factor) => boosts.push({ name, factor }));
-    return this.#spread ? [...boosts, this.#spread] : boosts;
+    return this.#spread ? [...boosts, this.#spread, ...this.#gains] : [...boosts, ...this.#gains];
   }
 
   /** The same, with likeness standing for the terms that it lacks. */
@@ -97,12 +105,14 @@ export class Ranked<C extends Candidate = Candidate> implements Evidence {
     const { candidate } = this;
     const isTurn = candidate.scope_id !== null;
     const weight = isTurn ? LIKE_TERM_IN_TURN : LIKE_TERM;
-    let score = 0;
-    for (const [at, share] of shares.entries()) {
+    const part = (at: number): number => {
       const frequency = byTerm[at]?.[this.#index] ?? 0;
       const like = candidate.tf[at]! > 0 ? 0 : weight * terms[at]!;
-      if (frequency + like > 0 || byTerm[at]) score += share * (saturated(frequency + like) + IN_SCOPE);
-    }
+      return frequency + like > 0 || byTerm[at] ? shares[at]! * (saturated(frequency + like) + IN_SCOPE) : 0;
+    };
+    let score = 0;
+    for (let at = 0; at < shares.length; at++) score += part(at);
+    score = Math.max(score, bestSide(this.#spreads, part));
     eachBoost(candidate, (_, factor) => {
       score *= factor;
     });
@@ -115,6 +125,15 @@ export class Ranked<C extends Candidate = Candidate> implements Evidence {
 
   times(spread: Boost): Ranked<C> {
     return new Ranked(this.candidate, this.score * spread.factor, this.#spreads, this.#index, { spread });
+  }
+
+  /** The same, with a higher score. */
+  plus(gain: number, name: BoostName): Ranked<C> {
+    const score = this.score + gain;
+    const gains = this.score > 0 ? [...this.#gains, { name, factor: score / this.score }] : this.#gains;
+    const linked = this.linked + (name === 'linked' ? gain : 0);
+    const more = { spread: this.#spread, likeness: this.#likeness, gains, linked };
+    return new Ranked(this.candidate, score, this.#spreads, this.#index, more);
   }
 
   #asked(isMeant: (at: number) => boolean): string[] {
@@ -185,6 +204,24 @@ function spreadOf(scope: readonly Candidate[], at: number): Float64Array | undef
     lend(scope, index, -1, share, spread);
   }
   return spread;
+}
+
+/** Share of its score that a text about one side of a question has, with 1 for a text about both. */
+const SIDE = 0.6;
+
+/** The score of the side that a text is about most, ranked as a question of its own. */
+function bestSide({ question: { sides }, shares }: Spreads, part: (at: number) => number): number {
+  let best = 0;
+  for (const side of sides) {
+    let found = 0;
+    let whole = 0;
+    for (const at of side) {
+      found += part(at);
+      whole += shares[at]! * (1 + IN_SCOPE);
+    }
+    if (whole > 0) best = Math.max(best, (SIDE * found) / whole);
+  }
+  return best;
 }
 
 const saturated = (frequency: number): number => (frequency * (1 + SATURATION)) / (frequency + SATURATION);
@@ -263,6 +300,10 @@ export function rank<C extends Candidate>(
         if (frequency > 0) isNear = true;
       }
       if (!isNear && !candidate.is_guess) continue;
+      if (question.sides.length > 0) {
+        const part = (at: number) => (byTerm[at] ? shares[at]! * (saturated(byTerm[at][index]!) + IN_SCOPE) : 0);
+        score = Math.max(score, bestSide(spreads, part));
+      }
       eachBoost(candidate, multiply);
       ranked.push(new Ranked(candidate, score, spreads, index));
     }

@@ -6,6 +6,7 @@ import { measureDocs } from '../folding/contents.js';
 import { standardOf } from '../ranking/confidence.js';
 import { type Question, readQuestion } from '../ranking/question.js';
 import { type Candidate, rank } from '../ranking/ranking.js';
+import { withReplies } from '../ranking/replies.js';
 import { type Snippet, snippetAmong } from '../ranking/snippets.js';
 import { newerFirst } from '../updating/newer-first.js';
 import { nearestDocs, type QuestionVector, withNearest } from '../vectors/nearest.js';
@@ -150,6 +151,7 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
   // A ranking whose first page went by terms alone continues that way.
   const isFused = vector !== undefined && (!after || after.measures !== undefined);
   let measures = after?.measures;
+  let links = after?.links;
   const ends: BatchEnd[] = [];
   const listed = new Set<number>();
   const likeness = new LikenessRanking(search);
@@ -166,8 +168,11 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
     for (const { doc_no, context_only } of candidates) if (!context_only) listed.add(doc_no);
     const byTerms = rank(question, withGuesses, { docs, df: found.df });
     const isCompared = number === 0 && !near;
-    const ranked = isCompared ? await likeness.rerank(byTerms) : byTerms;
-    let results: Result[] = ranked;
+    const compared = isCompared ? await likeness.rerank(byTerms) : byTerms;
+    const replied = withReplies(question, compared);
+    if (isCompared) links ??= likeness.links(replied);
+    const ranked = isCompared && links ? likeness.follow(replied, links) : replied;
+    let results: readonly Result[] = ranked;
     let complete = found.isComplete();
     if (near && number === 0) {
       const fused = await withNearest(query, vector!, near.doc_nos, { results, measures });
@@ -178,8 +183,8 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
     }
     const byNumber = new Map(ranked.map((one) => [one.doc_no, one]));
     const evidenceOf = ({ doc_no, score }: Result): JudgedResult => {
-      const { covered = 0, likeness: near, candidate } = byNumber.get(doc_no) ?? {};
-      return { doc_no, score, covered, likeness: near, length: candidate?.length ?? 0 };
+      const { covered = 0, likeness: near, candidate, linked = 0 } = byNumber.get(doc_no) ?? {};
+      return { doc_no, score: score - linked, covered, likeness: near, length: candidate?.length ?? 0 };
     };
     if (number === 0 && request.with_guesses) {
       const newer = await newerFirst(query, request.tenant, results);
@@ -196,7 +201,8 @@ async function* bestFirst(search: Search): AsyncGenerator<RankedBatch> {
     );
     rest = found.hasMore() ? 'more' : complete ? 'none' : 'unknown';
     const { df, read } = found;
-    yield { number, results: shown, confidenceOf: confidence, ceiling, df, read, measures, ends: [...ends], rest };
+    const state = { df, read, measures, links, ends: [...ends] };
+    yield { ...state, number, results: shown, confidenceOf: confidence, ceiling, rest };
     ceiling = Math.min(ceiling, shown.at(-1)?.score ?? ceiling);
   }
 }

@@ -1,12 +1,13 @@
 /** The part of a search that word vectors play: guesses that lack the terms of the question, and the order of the best. */
 import type { Query } from '../../driver/index.js';
 import { type Range, type StoreMark, termCode } from '../../index/sql.js';
-import { nearestWords, stem } from '../../text/index.js';
+import { nearestWords, stem, wordsOf } from '../../text/index.js';
 import { QuestionMeaning } from '../ranking/meaning.js';
 import type { Question } from '../ranking/question.js';
 import { byScore, type Ranked } from '../ranking/ranking.js';
+import { type Link, linksOf, type NameCodes, withLinks } from '../ranking/second-hop.js';
 import type { DocQuery } from './conditions.js';
-import { allMeanings, type Meanings, meaningsOf } from './meanings.js';
+import { allMeanings, type Meanings, meaningsOf, type ReadText } from './meanings.js';
 import type { SearchedIndex } from './searched-index.js';
 
 /** The best results by terms that are compared by meaning as well. */
@@ -37,6 +38,7 @@ interface LikenessSearch {
 export class LikenessRanking {
   readonly #search: LikenessSearch;
   readonly #question: QuestionMeaning;
+  #compared: ReadonlyMap<number, ReadText> = new Map();
 
   constructor(search: LikenessSearch) {
     this.#search = search;
@@ -55,12 +57,14 @@ export class LikenessRanking {
 
   /** Nearest first; the newest if the question has no known word. */
   async #nearestByWords(range: Range): Promise<number[]> {
-    const { query, mark, index, docs } = this.#search;
+    const { query, mark, index, docs, request } = this.#search;
     const recent = await index.newest(range.to, LOOKED_THROUGH);
     if (this.#question.isEmpty) return recent.slice(0, GUESSES);
     const others = docs > LOOKED_THROUGH ? await this.#withLikeWords(range) : [];
     const all = others.length > 0 ? [...new Set([...recent, ...others])] : recent;
-    const nearest = this.#nearestOf(await allMeanings(query, mark, index.terms, all));
+    const nearest = this.#nearestOf(
+      await allMeanings({ query, mark, index: index.terms, index_key: request.index_key }, all),
+    );
     return nearest.length > 0 ? nearest : recent.slice(0, GUESSES);
   }
 
@@ -97,16 +101,30 @@ export class LikenessRanking {
   /** Ranks the best results by terms and all guesses anew. */
   async rerank(ranked: readonly Ranked[]): Promise<Ranked[]> {
     const isCompared = ({ candidate }: Ranked, at: number) => at < COMPARED || candidate.is_guess === true;
-    const { query, mark, index } = this.#search;
+    const { query, mark, index, request } = this.#search;
     const doc_nos = ranked.filter(isCompared).map(({ doc_no }) => doc_no);
-    const meanings = await meaningsOf(query, mark, index.terms, doc_nos);
+    this.#compared = await meaningsOf({ query, mark, index: index.terms, index_key: request.index_key }, doc_nos);
     return ranked
       .map((one) => {
-        const text = meanings.get(one.doc_no);
-        return text
-          ? one.withLikeness(this.#question.likeness(text, 1 - one.doc_no / Math.max(1, this.#search.up_to)))
-          : one;
+        const text = this.#compared.get(one.doc_no);
+        if (!text) return one;
+        const age = 1 - one.doc_no / Math.max(1, this.#search.up_to);
+        return one.withLikeness(this.#question.likeness(text.meaning, age));
       })
       .sort(byScore);
   }
+  /** Names that lead from the best of the compared results to others. */
+  links(ranked: readonly Ranked[]): Link[] {
+    const { request, question } = this.#search;
+    const speakers = new Set(ranked.map(({ candidate }) => candidate.speaker ?? ''));
+    const terms = [...question.terms, ...[...speakers].flatMap((speaker) => wordsOf(speaker).map(stem))];
+    return linksOf(ranked, this.#namesOf, new Set(terms.map((term) => termCode(request.index_key, term))));
+  }
+
+  /** Ranks the compared results anew by such names. */
+  follow(ranked: readonly Ranked[], links: readonly Link[]): readonly Ranked[] {
+    return withLinks(ranked, this.#namesOf, links);
+  }
+
+  readonly #namesOf = ({ doc_no }: Ranked): NameCodes | undefined => this.#compared.get(doc_no)?.names;
 }

@@ -2,6 +2,7 @@
 import type { Query } from '../../driver/index.js';
 import type { Boost } from '../ranking/boosts.js';
 import type { Measures } from '../ranking/fusion.js';
+import type { Link } from '../ranking/second-hop.js';
 import type { BatchEnd, CandidateStatistics } from './candidates.js';
 import type { DocQuery } from './conditions.js';
 import { hiddenAmong, mayHide, statementKeys } from './hidden-results.js';
@@ -18,6 +19,8 @@ export interface Result {
 interface RankingState extends CandidateStatistics {
   /** Absent if terms alone counted. */
   readonly measures?: Measures | undefined;
+  /** Absent with an embedder. */
+  readonly links?: readonly Link[] | undefined;
   /** The ends of the batches so far. */
   readonly ends: readonly BatchEnd[];
 }
@@ -98,8 +101,8 @@ export async function pageOf(query: Query, request: PageRequest, ranking: AsyncI
   let state: RankingState = { df: [], read: [], ends: [] };
   let rest: RankedBatch['rest'] = 'none';
   for await (const batch of ranking) {
-    const { number, results, confidenceOf, ceiling, df, read, measures, ends } = batch;
-    state = { df, read, measures, ends: ends.slice(0, MAX_ENDS) };
+    const { number, results, confidenceOf, ceiling, df, read, measures, links, ends } = batch;
+    state = { df, read, measures, links, ends: ends.slice(0, MAX_ENDS) };
     rest = batch.rest;
     // The total is only known after checking all results; with repetitions merged, nobody asks for it.
     const size =
@@ -145,25 +148,25 @@ export async function pageOf(query: Query, request: PageRequest, ranking: AsyncI
 
 /**
  * A position as the text of a cursor: the score and measures to the last bit, other numbers in base 36. Parts separated
- * by slashes: exact numbers, counts, batch ends, terms read.
+ * by slashes: exact numbers, counts, batch ends, terms read, links.
  */
 export function writePosition(position: PagePosition): string {
-  const { score, shown, batch, last, up_to, docs, df, read, measures, ends } = position;
+  const { score, shown, batch, last, up_to, docs, df, read, measures, links = [], ends } = position;
   const exact = measures ? [score, measures.mean, measures.deviation, measures.unit, measures.much] : [score];
   const whole = (numbers: readonly number[]) => numbers.map((one) => one.toString(36)).join(' ');
   const batches = ends.flatMap(({ window, bits, doc_no }) => [window, bits, doc_no]);
   const counts = [shown, batch, last, up_to, docs, ...df];
-  return [exact.join(' '), whole(counts), whole(batches), whole(read)].join('/');
+  return [exact.join(' '), whole(counts), whole(batches), whole(read), whole(links.flat())].join('/');
 }
 
 /** Undefined if the text is no position. */
 export function readPosition(text: string): PagePosition | undefined {
   const [first, ...others] = text.split('/');
-  if (first === undefined || others.length < 3) return undefined;
+  if (first === undefined || others.length < 4) return undefined;
   const [score = Number.NaN, ...measured] = first.split(' ').map(Number);
   const whole = (part: string) => (part === '' ? [] : part.split(' ')).map((one) => Number.parseInt(one, 36));
-  const [counts, batches, read] = others.map(whole) as [number[], number[], number[]];
-  const isPlain = [...counts, ...batches, ...read].every((one) => Number.isSafeInteger(one) && one >= 0);
+  const [counts, batches, read, linked] = others.map(whole) as [number[], number[], number[], number[]];
+  const isPlain = [...counts, ...batches, ...read, ...linked].every((one) => Number.isSafeInteger(one) && one >= 0);
   if (!isPlain || counts.length < 5 || !(score >= 0)) return undefined;
   const [shown, batch, last, up_to, docs, ...df] = counts as [number, number, number, number, number];
   const [mean, deviation, unit, much] = measured as [number, number, number, number];
@@ -172,5 +175,7 @@ export function readPosition(text: string): PagePosition | undefined {
   for (let at = 0; at + 2 < batches.length; at += 3) {
     ends.push({ window: batches[at]!, bits: batches[at + 1]!, doc_no: batches[at + 2]! });
   }
-  return { score, shown, batch, last, up_to, docs, df, read, measures, ends };
+  const links: Link[] = [];
+  for (let at = 0; at + 1 < linked.length; at += 2) links.push([linked[at]!, linked[at + 1]!]);
+  return { score, shown, batch, last, up_to, docs, df, read, measures, links, ends };
 }

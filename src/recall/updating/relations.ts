@@ -81,7 +81,7 @@ const DAY_MS = 86_400_000;
 const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 /** Of two statements, the one told later comes first. 0: neither is newer. */
-function orderOf(own: Moment, known: Moment): number {
+export function orderOf(own: Moment, known: Moment): number {
   // The clocks of two servers may differ.
   if (!own.given && !known.given) return 1;
   const byDay = own.day || known.day;

@@ -2,6 +2,7 @@
 import { CairnError, cooperativeYield } from '../../kernel/index.js';
 import { analyse } from '../../text/index.js';
 import type { ContextFormat, ContextReason, SectionName } from '../contexts/model.js';
+import { asksOf } from '../ranking/question.js';
 import { bestPlace } from '../ranking/snippets.js';
 import { type Account, accountOf, inDisplayOrder } from './account.js';
 import { conflictsAmong, withRemarks } from './conflicts.js';
@@ -117,6 +118,7 @@ export async function assemble(material: Material, meter: Meter): Promise<Assemb
     turns,
     units: await countUnits(counting, turns),
     max_turns,
+    is_broad: asksOf(material.query ?? '').broad,
     heading: (section) => headings.get(section)!,
     cut: (candidate, tokens) => cutCandidate(counting, candidate, tokens),
     cutUnit: (unit, tokens) => cutUnit(counting, unit, tokens),

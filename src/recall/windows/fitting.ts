@@ -1,7 +1,7 @@
 /** Chooses what goes into a window: by priority, within the tokens of each section, turns from the newest backwards. */
 import type { ContextReason, ReplacedValue, SectionName } from '../contexts/model.js';
 import type { Conflict } from './conflicts.js';
-import { allotTokens, byPriority, GIVEN, maxTokens, reasonAt, type Section } from './sections.js';
+import { allotTokens, byPriority, GIVEN, maxTokens, reasonAt, type Section, withPassagesShare } from './sections.js';
 import { isPlain, type TurnCard, type Unit } from './turns.js';
 import type { WindowPart } from './window.js';
 
@@ -69,6 +69,8 @@ export interface FitInput {
   readonly turns: readonly TurnCard[];
   readonly units: readonly CountedUnit[];
   readonly max_turns: number;
+  /** Whether the query asks for a list, an order or a summary. */
+  readonly is_broad: boolean;
   /** Tokens that the first part of a section costs besides its own. */
   readonly heading: (section: SectionName) => number;
   /** Shortens a candidate to at most so many tokens, if a useful part of it fits. */
@@ -133,8 +135,9 @@ interface FilledSection {
 
 async function fitOnce(input: FitInput): Promise<Fit> {
   const { budget } = input;
-  const sections = byPriority(input.sections).filter(({ name }) => !GIVEN.includes(name));
-  const wanted = new Map(sections.map(({ name }) => [name, wantedTokens(input, name)]));
+  const given = byPriority(input.sections).filter(({ name }) => !GIVEN.includes(name));
+  const wanted = new Map(given.map(({ name }) => [name, wantedTokens(input, name)]));
+  const sections = withPassagesShare(given, wanted, budget);
   const allotted = allotTokens(sections, wanted, budget, input.room);
   const filled = new Map<SectionName, FilledSection>();
   let left = input.room;
@@ -171,6 +174,7 @@ function wantedTokens({ candidates, turns, units, max_turns, heading }: FitInput
 
 async function fill(input: FitInput, section: Section, room: number): Promise<FilledSection> {
   const reason = reasonAt(section, input.budget, room);
+  if (section.name === 'passages') return fillPassages(input, room, reason);
   if (section.name !== 'turns') return fillSection(input, section.name, room, reason);
   const turns = await fillTurns(input, room, reason);
   const before = turns.reason === 'over_the_limit' ? undefined : input.units[turns.from - 1];
@@ -211,6 +215,56 @@ async function fillSection(
   const isShort = out.length > 0 || chosen.some(({ kept_characters }) => kept_characters !== null);
   const next = Math.min(isShort ? MIN_CUT_TOKENS : Infinity, ...out.map(({ tokens }) => tokens ?? Infinity));
   return { tokens: room - left, chosen, out, reason, turns: null, next: next + first };
+}
+
+/** Passages among which the room is shared, so that no long one takes it all; more for a list, an order or a summary. */
+const PASSAGES = 10;
+const PASSAGES_OF_BROAD = 20;
+/** Shorter passages are not cut for others. */
+const MIN_PASSAGE_TOKENS = 64;
+
+/** Shows many passages rather than a few whole ones: long ones are shortened; if room is left, the best get more again. */
+async function fillPassages(
+  { candidates, heading, cut, is_broad }: FitInput,
+  room: number,
+  reason: ContextReason,
+): Promise<FilledSection> {
+  const first = heading('passages');
+  const most = Math.max(MIN_PASSAGE_TOKENS, Math.floor((room - first) / (is_broad ? PASSAGES_OF_BROAD : PASSAGES)));
+  const shown: Chosen[] = [];
+  const out: Candidate[] = [];
+  let left = room - first;
+  const whole = (candidate: Candidate, tokens: number): Chosen => {
+    return { candidate, part: candidate.part, tokens, kept_characters: null };
+  };
+  for (const candidate of candidates) {
+    if (candidate.part.section !== 'passages') continue;
+    const tokens = candidate.tokens ?? Infinity;
+    const limit = Math.min(most, left);
+    let one: Chosen | undefined;
+    if (tokens <= limit) one = whole(candidate, tokens);
+    else if (limit >= MIN_CUT_TOKENS) one = await cut(candidate, limit);
+    if (!one) {
+      out.push(candidate);
+      continue;
+    }
+    shown.push(one);
+    left -= one.tokens;
+  }
+  for (const [at, { candidate, tokens, kept_characters }] of shown.entries()) {
+    if (left < MIN_CUT_TOKENS) break;
+    if (kept_characters === null) continue;
+    const limit = tokens + left;
+    const fits = candidate.tokens !== null && candidate.tokens <= limit;
+    const more = fits ? whole(candidate, candidate.tokens) : await cut(candidate, limit);
+    if (!more || more.tokens <= tokens) continue;
+    shown[at] = more;
+    left -= more.tokens - tokens;
+  }
+  const isShort = out.length > 0 || shown.some(({ kept_characters }) => kept_characters !== null);
+  const next = Math.min(isShort ? MIN_CUT_TOKENS : Infinity, ...out.map(({ tokens }) => tokens ?? Infinity));
+  const used = shown.length === 0 ? 0 : room - left;
+  return { tokens: used, chosen: shown, out, reason, turns: null, next: shown.length === 0 ? next + first : next };
 }
 
 async function fillTurns(input: FitInput, room: number, reason: ContextReason): Promise<ChosenTurns> {

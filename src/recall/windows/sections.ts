@@ -27,6 +27,9 @@ const DEFAULTS: Readonly<Record<SectionName, { readonly priority: number; readon
   turns: { priority: 60, share: 1 },
 };
 
+/** What other retrieved sections leave of their shares goes to passages, up to this share of the budget. */
+const MOST_FOR_PASSAGES = 0.4;
+
 /** Mandatory: a context that lacks the room for them is refused. */
 export const GIVEN: readonly SectionName[] = ['profile', 'instructions', 'user_input'];
 /** A conversation ends with its last message. */
@@ -53,6 +56,20 @@ export function sectionsFor(settings: readonly SectionSetting[] = []): Section[]
 /** In the order in which sections get room; equal priorities in display order. */
 export const byPriority = (sections: readonly Section[]): Section[] =>
   [...sections].sort((a, b) => b.priority - a.priority);
+
+/** The sections, with the share that passages have if the others want only so much. */
+export function withPassagesShare(
+  sections: readonly Section[],
+  wanted: ReadonlyMap<SectionName, number>,
+  budget: number,
+): Section[] {
+  const isRetrieved = ({ name }: Section) => !GIVEN.includes(name) && !LAST.includes(name) && name !== 'passages';
+  const spare = sections
+    .filter(isRetrieved)
+    .reduce((sum, { name, share }) => sum + Math.max(0, share - (wanted.get(name) ?? 0) / budget), 0);
+  const most = (share: number) => Math.max(share, Math.min(MOST_FOR_PASSAGES, share + spare));
+  return sections.map((one) => (one.name === 'passages' && !one.firm ? { ...one, share: most(one.share) } : one));
+}
 
 const shareOf = ({ share }: Section, budget: number): number => Math.floor(share * budget);
 

@@ -482,6 +482,39 @@ onEveryTarget('contexts', (test) => {
     }
   });
 
+  it('CTX-7 CTX-11 passages take what other sections leave of their shares, and long ones make room for others', async () => {
+    const cairn = await test().freshTenant();
+    const { trajectory_id, scope_id } = await someTask(cairn);
+    const filler = 'The minutes of the meeting go on about the weather at great length. ';
+    const answers = Array.from({ length: 12 }, (_, i) => `The gate code of warehouse ${i} is ${4711 + i}.`);
+    const found = answers.map((answer) => `${filler.repeat(20)}${answer} ${filler.repeat(20)}`);
+    await sayAll(cairn, scope_id, [...found, ...Array<string>(300).fill('Thank you, and see you at the next one.')]);
+    const input = { trajectory_id, query: 'What are the gate codes of the warehouses?', format: 'markdown' as const };
+    const shownIn = (text: string | null) => answers.filter((answer) => text!.includes(answer)).length;
+    const made = await cairn.context.assemble({ ...input, token_budget: 2000 });
+    expect(shownIn(made.text)).toBeGreaterThanOrEqual(9);
+    const passages = made.sections.find(({ name }) => name === 'passages')!;
+    expect(passages.tokens).toBeGreaterThan(700);
+    expect(passages.tokens).toBeLessThanOrEqual(800);
+    expect(made.token_count).toBeGreaterThan(1900);
+    // For a list, an order or a summary excerpts are shorter, and more.
+    const broad = await cairn.context.assemble({
+      ...input,
+      query: `${input.query} In what order?`,
+      token_budget: 2000,
+    });
+    expect(shownIn(broad.text)).toBe(12);
+    // Where nothing else wants the room they are whole.
+    const whole = await cairn.context.assemble({ ...input, token_budget: 20_000, include_turns: false });
+    expect(whole.trace.filter(({ action }) => action === 'truncate')).toEqual([]);
+    expect(shownIn(whole.text)).toBe(12);
+    const sections = [{ name: 'passages' as const, share: 0.15 }];
+    const firm = await cairn.context.assemble({ ...input, token_budget: 2000, sections });
+    expect(firm.sections.find(({ name }) => name === 'passages')!.tokens).toBeLessThanOrEqual(300);
+    const again = await cairn.manifests.replay({ manifest_id: made.manifest_id });
+    expect(again.text).toBe(made.text);
+  });
+
   it('CTX-7 a larger budget has room for more notes, and uses it', async () => {
     const cairn = await test().freshTenant();
     const items = Array.from({ length: 40 }, (_, i) => ({

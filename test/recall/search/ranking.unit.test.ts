@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readQuestion, wordsNaming } from '#cairn/recall/ranking/question.js';
 import { type Candidate, type Ranked, rank, termWeights } from '#cairn/recall/ranking/ranking.js';
+import { withReplies } from '#cairn/recall/ranking/replies.js';
+import { type Link, linksOf, type NameCodes, withLinks } from '#cairn/recall/ranking/second-hop.js';
 import { searchTextOf } from '#cairn/text/index.js';
 
 interface Said {
@@ -195,6 +197,134 @@ describe('a boost', () => {
   });
 });
 
+describe('a question about several things', () => {
+  const said = [
+    { content: 'I finished the draft of the novel', scope: 'a' },
+    { content: 'The abstract for the workshop is due', scope: 'b' },
+    { content: 'Between chores a draft came from the door, and days went by', scope: 'c' },
+  ];
+
+  it('SEARCH-32 has each side ranked as a question of its own', () => {
+    const between = 'How many days lie between the draft of the novel and the abstract for the workshop?';
+    const without = 'How many days for the draft of the novel or the abstract for the workshop?';
+    const scoresOf = (text: string) => {
+      const ranked = ask(text, said);
+      return said.map(({ content }) => ranked.find(({ candidate }) => candidate.content === content)!.score);
+    };
+    const [novel, workshop, draft] = scoresOf(between);
+    expect(Math.min(novel!, workshop!)).toBeGreaterThanOrEqual(0.6);
+    const [alone, other, chores] = scoresOf(without);
+    expect(novel! - draft!).toBeGreaterThan(alone! - chores!);
+    expect(workshop! - draft!).toBeGreaterThan(other! - chores!);
+  });
+
+  it.each([
+    ['How long is it between the launch and the audit?', [['launch'], ['audit']]],
+    ['Which came first, the launch of the app or the audit?', [['launch', 'appli'], ['audit']]],
+    ['What happened between 3 May 2021 and 7 June 2021?', []],
+    ['What is between?', []],
+    ['What did the launch and the audit cost?', []],
+  ])('has the sides of %j', (text, sides) => {
+    const question = readQuestion(text);
+    expect(question.sides.map((side) => side.map((at) => question.terms[at]))).toEqual(sides);
+  });
+
+  it('SEARCH-32 for a list or a summary goes by its subject, not by the words that ask', () => {
+    const text = 'Can you list the order in which I brought up different aspects of my pottery throughout our chats?';
+    const question = readQuestion(text);
+    expect(question.subject).toEqual(['pottery']);
+    const weightOf = (word: string) => question.weights[question.asked.indexOf(word)]!;
+    expect(weightOf('pottery')).toBeGreaterThan(3 * weightOf('aspects'));
+    expect(readQuestion('What different aspects of pottery do I like?').subject).toContain('aspects');
+    // What only asks is its own subject.
+    expect(readQuestion('Give me a summary').subject).not.toEqual([]);
+  });
+
+  it('SEARCH-32 takes the answer of the assistant with the turn that it answers, for a summary', () => {
+    const talk = [
+      { content: 'My pottery kiln stays cold', role: 'user' },
+      { content: 'Check the fuse', role: 'assistant' },
+    ];
+    const namesOf = (text: string) =>
+      withReplies(readQuestion(text), ask(text, talk)).map(({ boosts }) => boosts.map(({ name }) => name).join());
+    expect(namesOf('A summary of my pottery')).toEqual(['reply', 'role,spread,reply']);
+    expect(namesOf('What about my pottery?')).toEqual(['', '']);
+  });
+});
+
+describe('a search follows', () => {
+  const talk: Said[] = [
+    { content: 'What instrument do you play in the orchestra?', speaker: 'Ida' },
+    { content: 'The oboe, since school', speaker: 'Bo' },
+    ...filler(4),
+    { content: 'The orchestra was late', speaker: 'Bo' },
+    { content: 'A pity, I like the sea', speaker: 'Ida' },
+  ];
+  const replied = (text: string, said = talk) =>
+    withReplies(readQuestion(text), ask(text, said))
+      .filter(({ boosts }) => boosts.some(({ name }) => name === 'reply'))
+      .map(({ candidate }) => candidate.content);
+
+  it('SEARCH-33 a question to its answer, by another speaker', () => {
+    expect(replied('Which instrument is for the orchestra?')).toEqual(['The oboe, since school']);
+    expect(replied('When did the instrument join the orchestra?')).toEqual([]);
+    const monologue = talk.map((one) => ({ ...one, speaker: 'Bo' }));
+    expect(replied('Which instrument is for the orchestra?', monologue)).toEqual([]);
+    const apart = talk.map((one, at) => ({ ...one, position: 5 * at }));
+    expect(replied('Which instrument is for the orchestra?', apart)).toEqual([]);
+  });
+
+  /** Each has the names 1 to 9 of its text, in order; those in brackets begin a sentence. */
+  const namesOf = ({ candidate }: Ranked<Candidate>): NameCodes => {
+    const { content } = candidate as Found;
+    const [within, first] = [content.match(/(?<!\()\d/g) ?? [], content.match(/(?<=\()\d/g) ?? []];
+    return { codes: Float64Array.from([...within, ...first].map(Number)), within: within.length };
+  };
+  const linked = (contents: readonly string[], known: number[] = []): Link[] =>
+    linksOf(
+      ask(
+        'leeks',
+        contents.map((content) => ({ content, scope: null })),
+      ),
+      namesOf,
+      new Set(known),
+    );
+
+  it('SEARCH-33 names in the best results that are new, and that some others have', () => {
+    // Of equals the newer is better, and the older ones are not among the best.
+    const best = ['Leeks leeks leeks in 1 and 2', 'Leeks leeks in 3'];
+    const others = Array.from({ length: 20 }, () => 'Leeks');
+    expect(linked(['Leeks of 1', ...others, ...best])).toEqual([[1, 100]]);
+    expect(linked(['Leeks of (1)', ...others, ...best])).toEqual([[1, 100]]);
+    expect(linked(['Leeks of 1', ...others, ...best], [1])).toEqual([]);
+    expect(linked([...others, ...best])).toEqual([]);
+    expect(linked([...others.map(() => 'Leeks of 1'), ...others, ...best])).toEqual([]);
+    // A word that begins a sentence may be no name.
+    expect(linked(['Leeks of 1', ...others, 'Leeks leeks leeks (1)'])).toEqual([]);
+    expect(linked([])).toEqual([]);
+  });
+
+  it('SEARCH-33 names, and ranks the results that have them higher, by what they weigh', () => {
+    const ranked = ask(
+      'leeks',
+      ['Leeks', 'Leeks of 1', 'Leeks of 2'].map((content) => ({ content, scope: null })),
+    );
+    const before = ranked[0]!.score;
+    const after = withLinks(ranked, namesOf, [
+      [2, 100],
+      [1, 50],
+    ]);
+    expect(contents(after)).toEqual(['Leeks of 2', 'Leeks of 1', 'Leeks']);
+    const [two, one, none] = after as [Ranked<Found>, Ranked<Found>, Ranked<Found>];
+    expect(none.score).toBe(before);
+    expect(two.score - before).toBeCloseTo(2 * (one.score - before), 10);
+    expect(two.boosts.map(({ name }) => name)).toEqual(['linked']);
+    // It is no evidence for an answer.
+    expect(two.score - two.linked).toBeCloseTo(before, 10);
+    expect(withLinks(ranked, namesOf, [])).toEqual(ranked);
+  });
+});
+
 describe('a question', () => {
   it('has each term once, with the word that it stands for', () => {
     const { terms, asked, weights } = readQuestion('Tell me: which kettles did Odile buy, and what kettle now?');
@@ -224,6 +354,7 @@ it('the scores of anything are finite, the same each time, and in order', () => 
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 40 }),
     fc.constantFrom('When did Ida go to Ghent in May 2021?', 'Can you summarise leeks over time?', '何を食べた'),
+    fc.constantFrom('Days between leeks and Ghent?', 'Which was first, Ghent or leeks?'),
   );
   const candidate = fc.record({
     doc_no: fc.nat(),
@@ -241,13 +372,13 @@ it('the scores of anything are finite, the same each time, and in order', () => 
   fc.assert(
     fc.property(text, fc.array(candidate, { maxLength: 20 }), statistics, (asked, candidates, numbers) => {
       const question = readQuestion(asked);
-      const ranked = rank(question, candidates, numbers);
+      const ranked = withReplies(question, rank(question, candidates, numbers));
       expect(ranked.every(({ score }) => Number.isFinite(score) && score > 0)).toBe(true);
       expect(ranked.some(({ candidate: one }) => one.context_only)).toBe(false);
       ranked.slice(1).forEach(({ score }, at) => {
         expect(score).toBeLessThanOrEqual(ranked[at]!.score);
       });
-      expect(rank(question, candidates, numbers)).toEqual(ranked);
+      expect(withReplies(question, rank(question, candidates, numbers))).toEqual(ranked);
     }),
   );
 });
