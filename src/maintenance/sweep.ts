@@ -1,4 +1,4 @@
-/** The sweep: erases expired content that nothing pins, in small batches beside live traffic. */
+/** The sweep: erases expired content that nothing pins, in batches sized by time beside live traffic. */
 import { deleteEndedLocks, eraseMessages, expiredMessages, KEEP_ENDED_LOCKS_MS } from '../coordination/index.js';
 import type { Out } from '../engine/contract.js';
 import {
@@ -7,6 +7,7 @@ import {
   CHUNK,
   eraseAll,
   forgetRequests,
+  inBatches,
   KEEP_REQUESTS_MS,
   nextLimit,
   packetBytes,
@@ -29,8 +30,6 @@ import {
 } from '../facts/sql.js';
 import { eraseExpired, expiredVersions } from '../memory/sql.js';
 import { releasePins } from '../recall/index.js';
-
-const BATCH = 100;
 
 export async function sweep(call: Call): Promise<Out<'lifetime.sweep'>> {
   const { driver } = call;
@@ -71,17 +70,18 @@ function journalErased(work: Work, noun: 'cards' | 'memories' | 'messages' | 'pa
 async function sweepCards(call: Call): Promise<{ erased: number; kept: number }> {
   const { driver, tenant } = call;
   const now = driver.now();
-  let erased = 0;
-  let kept = 0;
+  const total = { erased: 0, kept: 0 };
   let after = { expires_at: 0, card_id: '' };
-  for (;;) {
-    const batch = await expiredCards(driver.at(tenant), now, after, BATCH);
-    if (batch.length === 0) return { erased, kept };
+  await inBatches(call, async (limit) => {
+    const batch = await expiredCards(driver.at(tenant), now, after, limit);
+    if (batch.length === 0) return 0;
     after = batch.at(-1)!;
     const done = await writeGuarded(call, (tx) => sweepBatch({ call, tx, now }, batch));
-    erased += done.erased;
-    kept += done.kept;
-  }
+    total.erased += done.erased;
+    total.kept += done.kept;
+    return batch.length;
+  });
+  return total;
 }
 
 /** Erases the cards that nothing pins, and notes the others, so that the next sweep skips them. */
@@ -101,52 +101,58 @@ async function sweepBatch(work: Work, batch: readonly ExpiredCard[]): Promise<{ 
   return { erased: gone.size, kept };
 }
 
-type Batch = (work: Work) => Promise<{ readonly count: number; readonly isLast: boolean }>;
+/** Erases up to `limit`, and tells how many it erased and whether there was no more. */
+type Batch = (work: Work, limit: number) => Promise<{ readonly count: number; readonly isLast: boolean }>;
 
-/** Runs batches, each in its own transaction, until one says that it was the last; returns the total. */
-async function inBatches(call: Call, batch: Batch): Promise<number> {
+/** Runs batches, each in its own transaction, until one was the last or the store is closing; returns the total. */
+async function sumOfBatches(call: Call, batch: Batch): Promise<number> {
   const now = call.driver.now();
-  for (let total = 0; ; ) {
-    const { count, isLast } = await writeGuarded(call, (tx) => batch({ call, tx, now }));
+  let total = 0;
+  await inBatches(call, async (limit) => {
+    const { count, isLast } = await writeGuarded(call, (tx) => batch({ call, tx, now }, limit));
     total += count;
-    if (isLast) return total;
-  }
+    return isLast ? 0 : limit;
+  });
+  return total;
 }
 
 /** Erases the metadata of versions of artifacts and notes; their content is in cards, which expire with them. */
 const sweepMemories = (call: Call): Promise<number> =>
-  inBatches(call, async (work) => {
-    const batch = await expiredVersions(work.tx, work.now, BATCH);
+  sumOfBatches(call, async (work, limit) => {
+    const batch = await expiredVersions(work.tx, work.now, limit);
     const count = await eraseExpired(work.tx, batch, work.now);
     journalErased(work, 'memories', count);
-    return { count, isLast: batch.length < BATCH };
+    return { count, isLast: batch.length < limit };
   });
 
 /** Maximum deliveries erased in one batch of several messages. */
 const DELIVERIES = 10_000;
 
 const sweepMessages = (call: Call): Promise<number> =>
-  inBatches(call, async (work) => {
-    const found = await expiredMessages(work.tx, work.now, BATCH);
+  sumOfBatches(call, async (work, limit) => {
+    const found = await expiredMessages(work.tx, work.now, limit);
     let deliveries = 0;
     const batch = found.filter(({ recipients }, i) => (deliveries += recipients) <= DELIVERIES || i === 0);
     const ids = batch.map(({ message_id }) => message_id);
     const count = await eraseMessages(work.tx, ids, work.now);
     journalErased(work, 'messages', count);
-    return { count, isLast: found.length < BATCH && batch.length === found.length };
+    return { count, isLast: found.length < limit && batch.length === found.length };
   });
 
 async function sweepPackets(call: Call): Promise<number> {
   const now = call.driver.now();
-  let limit = CHUNK.first;
-  for (let total = 0; ; ) {
-    const { batch, count } = await writeGuarded(call, (tx) => erasePackets({ call, tx, now }, limit));
+  let total = 0;
+  let fitting = CHUNK.first;
+  await inBatches(call, async (limit) => {
+    // Erasing parses each envelope for its index entries, so a batch is bounded by bytes as well.
+    const size = Math.min(limit, fitting);
+    const { batch, count } = await writeGuarded(call, (tx) => erasePackets({ call, tx, now }, size));
     total += count;
-    if (batch.length < limit) return total;
-    // Erasing parses each envelope for its index entries, so a batch is bounded by bytes as well. Set outside the
-    // transaction function, which may run again.
-    limit = Math.min(BATCH, nextLimit(batch, limit, packetBytes));
-  }
+    // Set outside the transaction function, which may run again.
+    fitting = nextLimit(batch, size, packetBytes);
+    return batch.length < size ? 0 : limit;
+  });
+  return total;
 }
 
 async function erasePackets(work: Work, limit: number) {
@@ -161,9 +167,9 @@ async function erasePackets(work: Work, limit: number) {
 }
 
 const forgetAll = (call: Call, forget: typeof forgetRequests, before: number): Promise<number> =>
-  inBatches(call, async ({ tx }) => {
-    const count = await forget(tx, before, BATCH);
-    return { count, isLast: count < BATCH };
+  sumOfBatches(call, async ({ tx }, limit) => {
+    const count = await forget(tx, before, limit);
+    return { count, isLast: count < limit };
   });
 
 type Stats = Out<'lifetime.stats'>;
