@@ -4,16 +4,15 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { newest, read } from '../bench/support/history.mjs';
+import { allOperations } from '../dist/api/operations.js';
+import { program } from '../dist/cli/main.js';
+import { environmentOnly } from '../dist/cli/settings.js';
+import { defaultLimits } from '../dist/engine/calls/call.js';
+import { inputSchema, inputSchemaOf } from '../dist/engine/contract/input-schema.js';
+import { modelSettings } from '../dist/providers/model-settings.js';
 import { withFigures } from './figures.mjs';
 
 const root = resolve(import.meta.dirname, '..');
-const built = (path) => import(join(root, 'dist', path));
-const { program } = await built('cli/main.js');
-const { environmentOnly } = await built('cli/settings.js');
-const { allOperations } = await built('api/operations.js');
-const { inputSchema, inputSchemaOf } = await built('engine/contract/input-schema.js');
-const { defaultLimits } = await built('engine/calls/call.js');
-const { modelSettings } = await built('providers/model-settings.js');
 
 const sources = readdirSync(join(root, 'src'), { recursive: true })
   .filter((path) => path.endsWith('.ts'))

@@ -11,7 +11,7 @@ export type Output<O extends Operation> = z.output<O['output']>;
 
 type Answer<O extends Operation> = O extends { stream: true } ? AsyncIterable<Output<O>> : Promise<Output<O>>;
 
-export type Method<O extends Operation> =
+type Method<O extends Operation> =
   Record<string, never> extends Input<O>
     ? (input?: Input<O>, options?: CallOptions) => Answer<O>
     : object extends Input<O>

@@ -16,7 +16,6 @@ import type { Embedder } from '../providers/index.js';
 import { needsReindex, type Reindexing, reindex } from '../recall/index.js';
 import { isPostgres, openDriver, Store } from './store.js';
 
-export type { Finding } from '../engine/index.js';
 export type { Reindexing } from '../recall/index.js';
 
 interface Migrated {

@@ -154,7 +154,7 @@ const titleOf = ({ kind, name }: Pick<PlannedChange, 'kind' | 'name'>): string =
 const valueText = (value: unknown): string => plain(shorten(JSON.stringify(value), MAX_VALUE));
 
 /** Definitions that change, the fields of each, and the counts. */
-export function planLines({ changes, counts }: Pick<Plan, 'changes' | 'counts'>): string[] {
+function planLines({ changes, counts }: Pick<Plan, 'changes' | 'counts'>): string[] {
   const lines = changes
     .filter(({ action }) => action !== 'unchanged')
     .flatMap((change) => {

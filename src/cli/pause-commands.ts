@@ -25,7 +25,7 @@ const UNITS = [
 ] as const;
 
 /** A duration in its largest unit, such as `5 min`. */
-export function durationText(ms: number): string {
+function durationText(ms: number): string {
   const [unit, length] = UNITS.find(([, least]) => ms >= least) ?? UNITS.at(-1)!;
   return `${Math.max(0, Math.floor(ms / length))} ${unit}`;
 }
@@ -48,7 +48,7 @@ function answerLine({ answer, answered_by, answered_at }: Pause): string[] {
 }
 
 /** A pause as lines: id, age and asker; the question; how it can be answered, or was. */
-export function pauseLines(pause: Pause, now: number): string[] {
+function pauseLines(pause: Pause, now: number): string[] {
   const { pause_id, status, trigger, agent_id, created_at, question, choices, answers } = pause;
   const age = `${durationText(now - Date.parse(created_at))} ago`;
   const facts = [`asked by ${plain(agent_id)} ${age}`, trigger, ...(status === 'open' ? deadlineText(pause, now) : [])];

@@ -109,7 +109,7 @@ export async function openApi(
 }
 
 /** Refuses to read from a file that does not exist: creating it would hide a mistyped name. */
-export function refuseMissing({ database, url }: Pick<Settings, 'database' | 'url'>): void {
+function refuseMissing({ database, url }: Pick<Settings, 'database' | 'url'>): void {
   if (url !== undefined || /^postgres(ql)?:\/\//.test(database) || existsSync(database)) return;
   throw new CairnError(
     'STORAGE_FAILED',

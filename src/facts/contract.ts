@@ -12,19 +12,9 @@ export { cards } from './cards/contract.js';
 export { type Card, card, cardInput } from './cards/model.js';
 export { packets } from './packets/contract.js';
 export { events } from './packets/events-contract.js';
-export type { Packet, PacketInput } from './packets/model.js';
+export type { Packet } from './packets/model.js';
 export { profiles } from './profiles/contract.js';
-export {
-  type AnthropicBlock,
-  type AnthropicMessage,
-  type Hydrated,
-  hydrated,
-  type OpenAiMessage,
-  type OpenAiToolCall,
-  type Prompt,
-  type PromptFormat,
-  promptFormat,
-} from './transcripts/model.js';
+export { type Hydrated, hydrated, type Prompt, type PromptFormat, promptFormat } from './transcripts/model.js';
 
 declare module '../engine/contract/operation-types.js' {
   interface OperationsByName

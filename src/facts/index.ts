@@ -8,7 +8,7 @@ export { insertBox } from './boxes/store.js';
 export { entryPage, hydrateViews } from './boxes/views.js';
 export { cardsBeyondReach, refuseHidden } from './cards/access.js';
 export { cardChecks, cardContents } from './cards/doctor.js';
-export { type AboutCard, cardsAbout, cardsFrom, contentsOf, type PlacedCard } from './cards/forgetting.js';
+export { cardsAbout, cardsFrom, contentsOf, type PlacedCard } from './cards/forgetting.js';
 export { checkSize } from './cards/rules.js';
 export { addCard, cardBytes, type PreparedCard, prepareCard, readCards, unknownCards } from './cards/service.js';
 export { cardConditions } from './cards/visibility.js';

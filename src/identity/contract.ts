@@ -17,14 +17,7 @@ export {
   sectionName,
 } from './settings/context-sections.js';
 export { settings } from './settings/contract.js';
-export {
-  DEFAULT_SETTINGS,
-  type Retain,
-  retain,
-  type Settings,
-  type SettingsPatch,
-  settingsPatch,
-} from './settings/model.js';
+export { DEFAULT_SETTINGS, type Retain, retain, type Settings, type SettingsPatch } from './settings/model.js';
 
 declare module '../engine/contract/operation-types.js' {
   interface OperationsByName

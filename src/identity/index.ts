@@ -41,7 +41,7 @@ export {
 } from './settings/cache.js';
 export { settingsChecks } from './settings/doctor.js';
 export { checkSettings, defaultTtl, PERMANENT_NOTE } from './settings/rules.js';
-export { settingsIn, updateSettingsIn } from './settings/service.js';
+export { updateSettingsIn } from './settings/service.js';
 export { findSettings, lockSettings, SETTINGS_OF_TENANT } from './settings/store.js';
 export { membersOf, settingsOf } from './settings/views.js';
 export { useCases } from './use-cases.js';

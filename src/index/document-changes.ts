@@ -11,7 +11,7 @@ import { foldOverflow } from './tail-limit.js';
 import { forgetVectors } from './vectors/removal.js';
 
 /** The kinds of content. Clients choose ids, so a card, a packet and a thought may have the same one. */
-export type ContentKind = 'card' | 'packet' | 'thought';
+type ContentKind = 'card' | 'packet' | 'thought';
 
 const OF_KIND: Readonly<Record<ContentKind, Sql>> = {
   card: sql`entity_type NOT IN ('packet', 'thought')`,

@@ -78,7 +78,7 @@ async function openFolded(query: Query, store: string, { changes, revision }: In
   return FoldedIndex.open(query, store, revision, known.doc_nos);
 }
 
-export interface Extent {
+interface Extent {
   readonly last: number;
   readonly docs: number;
   readonly generation: number;

@@ -1,13 +1,6 @@
 /** Rows and SQL conditions of index, also for the reading thread: no schemas. */
 
-export {
-  type ContentKind,
-  changeDocLifetime,
-  emptyDocs,
-  hideDocs,
-  moveDoc,
-  noteDocChange,
-} from './document-changes.js';
+export { changeDocLifetime, emptyDocs, hideDocs, moveDoc, noteDocChange } from './document-changes.js';
 export {
   addDocs,
   columnsOf,
@@ -36,16 +29,8 @@ export {
 export { type Fold, makeFold, storeFold } from './segments/folding.js';
 export { isPurged, liveDocs } from './segments/header.js';
 export { type Segment, segmentSteps, startsOf, termSteps } from './segments/making.js';
-export {
-  deadDocs,
-  type IndexState,
-  indexState,
-  listSegments,
-  type Range,
-  readSegment,
-  type SegmentRow,
-} from './segments/store.js';
-export type { MeasureDocs, Tail, TailDoc, UnmeasuredDoc } from './tail.js';
+export { deadDocs, indexState, listSegments, type Range, readSegment, type SegmentRow } from './segments/store.js';
+export type { TailDoc, UnmeasuredDoc } from './tail.js';
 export { contentMeasures } from './tail-limit.js';
 export { TermBits } from './term-bits.js';
 export { type Terms, termCode } from './term-codes.js';

@@ -10,7 +10,7 @@ import type { turns } from './turns/contract.js';
 export { artifacts } from './artifacts/contract.js';
 export { type Artifact, artifact } from './artifacts/model.js';
 export { edges } from './edges/contract.js';
-export type { EdgeType, EntityType } from './edges/model.js';
+export type { EdgeType } from './edges/model.js';
 export { notes } from './notes/contract.js';
 export { type Note, note } from './notes/model.js';
 export { scopes } from './scopes/contract.js';

@@ -9,7 +9,7 @@ export { unknownEntity } from './entities/errors.js';
 export { placesOf } from './forgetting/derivations.js';
 export { PARTICIPANTS_OF_EDGE, participantsAmong } from './lookups.js';
 export * as notesService from './notes/service.js';
-export { type NoteEdges, noteBounds, noteNoun, prepareNote } from './notes/service.js';
+export { noteBounds, noteNoun, prepareNote } from './notes/service.js';
 export { memorySchema } from './schema.js';
 export { endScopes } from './scopes/closing.js';
 export { scopeChecks } from './scopes/doctor.js';
@@ -37,7 +37,7 @@ export { addFormerOwner, dropFormerOwner, refuseFormerOwner, successorOf } from 
 export { treeIds } from './trajectories/removal-store.js';
 export type { FinalStatus } from './trajectories/rules.js';
 export * as trajectoriesService from './trajectories/service.js';
-export { createIn, noTrajectory, openTrajectory, preparePatch, updateIn } from './trajectories/service.js';
+export { createIn, openTrajectory, preparePatch, updateIn } from './trajectories/service.js';
 export {
   activeChildren,
   changeOwner,
@@ -53,11 +53,4 @@ export { memoryChecks } from './versions/doctor.js';
 export { derivedEdges, edgeBetween, synthesizedEdges } from './versions/new-edges.js';
 export { createMemory, type PreparedContent, prepareContent, updateMemory } from './versions/service.js';
 export { lockTrajectories } from './versions/sources.js';
-export {
-  contentErased,
-  type Fields,
-  type Memory,
-  memoryNotFound,
-  type Noun,
-  readVersion,
-} from './versions/views.js';
+export { contentErased, type Fields, type Memory, type Noun, readVersion } from './versions/views.js';

@@ -16,7 +16,7 @@ export { type NamedDay, namedDay } from './named-days.js';
 export { parseDate } from './parse-date.js';
 export { type DateMention, dateMentions, isWithin, relativeMentions } from './question-dates.js';
 export { isRole, MAX_FREQUENCY, searchTextOf, textFlags } from './search-text.js';
-export { sentencesOf, type TextUnit, unitsOf } from './sentences.js';
+export { sentencesOf, unitsOf } from './sentences.js';
 export { baseForm, isInflected, ownCopy, stem } from './stem.js';
 export { stopWords } from './stop-words.js';
 export { analyse, contentWords, fold, scriptRuns, WORD, wordsOf } from './text-analysis.js';

@@ -4,7 +4,7 @@ import { blocksOf } from './text-blocks.js';
 type UnitKind = 'sentence' | 'heading' | 'quote' | 'table' | 'code' | 'fragment';
 
 /** A sentence, or a block without sentences. */
-export interface TextUnit {
+interface TextUnit {
   readonly kind: UnitKind;
   readonly text: string;
   /** Whether it is part of a list. */

@@ -14,7 +14,7 @@ const PAGE = 500;
 const MAX_THREADS = 10_000;
 
 /** A checkpoint of a thread at which tasks are interrupted. */
-export interface Place {
+interface Place {
   readonly thread: Thread;
   readonly execution_id: string;
   readonly checkpoint_id: string;

@@ -64,7 +64,7 @@ const createFrom = (call: Call, input: In<'checkpoints.create'>): Promise<Checkp
     'cairn.checkpoint.created',
   );
 
-export const readCheckpoint = (call: Call, checkpoint_id: string): Promise<Checkpoint> =>
+const readCheckpoint = (call: Call, checkpoint_id: string): Promise<Checkpoint> =>
   call.driver.snapshot(call.tenant, (query) => readWhole(query, checkpoint_id));
 
 async function readWhole(query: Query, checkpoint_id: string): Promise<Checkpoint> {

@@ -8,7 +8,7 @@ import { type Json, newId } from '../../kernel/contract.js';
 import { appendToBox } from './steps.js';
 import { type AgentTurnView, changeAgentTurn, type StepRow } from './store.js';
 
-export interface Records {
+interface Records {
   readonly prompt: PreparedCard;
   readonly tools: PreparedCard;
   readonly bytes: number;

@@ -6,7 +6,6 @@ import { instant, jsonObject, jsonValue, text } from '../../kernel/contract.js';
 export const MAX_TIMEOUT_MS = 366 * 24 * 3_600_000;
 
 export const pauseStatus = z.enum(['open', 'answered', 'expired', 'cancelled']);
-export type PauseStatus = z.output<typeof pauseStatus>;
 
 export const pauseTrigger = z.enum([
   'tool_confirmation',

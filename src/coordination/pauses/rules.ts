@@ -115,7 +115,7 @@ export function checkMayAnswer(pause: Parties & Pick<Pause, 'outside'>, who: Ans
   });
 }
 
-export interface EndedPause extends Pick<Pause, 'pause_id' | 'status' | 'answered_by'> {
+interface EndedPause extends Pick<Pause, 'pause_id' | 'status' | 'answered_by'> {
   readonly answered_at: number | null;
 }
 

@@ -8,7 +8,7 @@ import { type AgentTurnView, changeAgentTurn, lockAgentTurn } from '../agent-tur
 import { announce } from '../packing/dispatch.js';
 import { hasOpenPause, type PauseRow, type Run } from './store.js';
 
-export interface LockedRun {
+interface LockedRun {
   readonly turn?: AgentTurnView | undefined;
   readonly execution?: ExecutionRow | undefined;
 }

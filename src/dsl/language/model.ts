@@ -34,7 +34,7 @@ export const mistake = z
   })
   .meta({ id: 'SourceMistake' });
 
-export const value: z.ZodType<ShownValue> = z
+const value: z.ZodType<ShownValue> = z
   .discriminatedUnion('type', [
     z.object({ type: z.literal('text'), value: z.string(), ...position }),
     z.object({ type: z.literal('number'), value: z.number(), ...position }),
@@ -81,7 +81,7 @@ export interface ShownField extends At {
   value: ShownValue;
 }
 
-export const ast = z
+const ast = z
   .object({
     definitions: z
       .array(

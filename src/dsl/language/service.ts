@@ -24,7 +24,7 @@ function inTurn<T>(source: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** Long sources are parsed in steps, so that other requests are answered meanwhile. */
-export async function parseText(source: string, { signal }: Options = {}): Promise<Parsed> {
+async function parseText(source: string, { signal }: Options = {}): Promise<Parsed> {
   const grammar = await loadGrammar();
   return runWithYields(parseSource(grammar, source, kindNames), cooperativeYield(signal));
 }
@@ -37,7 +37,7 @@ export async function checkText(source: string, options: Options = {}): Promise<
   return { parsed, checked };
 }
 
-export const formatText = (source: string, { document }: Parsed, { signal }: Options = {}): Promise<string> =>
+const formatText = (source: string, { document }: Parsed, { signal }: Options = {}): Promise<string> =>
   runWithYields(formatDocument(document, source), cooperativeYield(signal));
 
 const at = ({ line, column }: Position): Position => ({ line, column });
@@ -113,7 +113,7 @@ export const parse = ({ options }: Call, { source }: In<'dsl.parse'>): Promise<P
   });
 
 /** Refuses a source with mistakes. */
-export function refuse(mistakes: readonly Mistake[]): void {
+function refuse(mistakes: readonly Mistake[]): void {
   const [first] = mistakes;
   if (!first) return;
   const more = mistakes.length === 1 ? '' : ` (and ${mistakes.length - 1} more)`;

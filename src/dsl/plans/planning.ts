@@ -24,7 +24,7 @@ export interface Step extends PlannedChange {
   readonly identity: string;
 }
 
-export interface PlanRequest {
+interface PlanRequest {
   readonly declared: readonly Declared[];
   readonly prune: boolean;
   /** In a transaction that applies the plan: rows are locked, and the fields that change are not shown. */

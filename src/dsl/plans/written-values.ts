@@ -11,7 +11,7 @@ import { durationOf } from '../syntax/numbers.js';
 const NOWHERE: Span = { line: 1, column: 1, start: 0, end: 0 };
 
 export const nameOf = (value: string): Name => ({ ...NOWHERE, value, quoted: !isBareWord(value) });
-export const blockOf = (fields: readonly Field[]): ObjectValue => ({ ...NOWHERE, type: 'object', fields });
+const blockOf = (fields: readonly Field[]): ObjectValue => ({ ...NOWHERE, type: 'object', fields });
 const listOf = (items: readonly Value[]): Value => ({ ...NOWHERE, type: 'list', items });
 const fieldOf = (name: string, value: Value): Field => ({ key: nameOf(name), value });
 const text = (value: string): Value => ({ ...NOWHERE, type: 'text', value });

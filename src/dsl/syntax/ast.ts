@@ -29,7 +29,6 @@ export type Value = Span &
     | { readonly type: 'list'; readonly items: readonly Value[] }
     | { readonly type: 'object'; readonly fields: readonly Field[] }
   );
-export type ValueType = Value['type'];
 export type ObjectValue = Extract<Value, { readonly type: 'object' }>;
 
 /** A name as written: bare or quoted. */

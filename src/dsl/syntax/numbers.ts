@@ -7,11 +7,11 @@ const DURATION = /^(\d+)(ms|s|m|h|d)$/;
 /** A number with letters behind it, but none of another base. */
 const WITH_UNIT = /^-?(?!0[xXbBoO])(\d+(?:\.\d+)?)([A-Za-z]+)[\dA-Za-z]*$/;
 
-export type NumericValue =
+type NumericValue =
   | { readonly type: 'number'; readonly value: number }
   | { readonly type: 'duration'; readonly value: number; readonly unit: Unit };
 
-export interface NumericFault {
+interface NumericFault {
   readonly code: MistakeCode;
   readonly message: string;
   readonly expected?: readonly string[];

@@ -16,9 +16,9 @@ export const refuseNullError = (unrestricted: string) => ({
     input === null ? `must not be null: to restrict nothing, write ${unrestricted}` : undefined,
 });
 
-export const EVERYTHING = '[{"memory_type": "*", "scope": "all"}]';
+const EVERYTHING = '[{"memory_type": "*", "scope": "all"}]';
 
-export const rules = refusesNull(
+const rules = refusesNull(
   z
     .array(z.strictObject({ memory_type: memoryType, scope: memoryScope }), refuseNullError(EVERYTHING))
     .max(100)

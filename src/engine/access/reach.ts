@@ -27,7 +27,7 @@ export const ownership = new SlotRegistry<'trajectory', (worker: AgentPosition, 
 ]);
 
 /** The columns that decide what an entity's reach is. */
-export interface ReachColumns {
+interface ReachColumns {
   readonly owner: Sql;
   readonly trajectory: Sql;
   readonly subjects: Sql;

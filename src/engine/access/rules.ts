@@ -48,7 +48,7 @@ export function commonAccess(one: MemoryAccess | null, other: MemoryAccess | nul
 }
 
 /** Cards that hold the content of a turn, artifact or note are no more accessible than those. */
-export interface CardExtents {
+interface CardExtents {
   readonly loose: Extent;
   readonly held: Extent;
 }

@@ -56,7 +56,7 @@ export interface Tool<O extends z.ZodType = z.ZodType> {
 }
 
 /** An item of a stream on the wire, besides its token. */
-export interface Frame {
+interface Frame {
   readonly event: string;
   readonly data: unknown;
 }

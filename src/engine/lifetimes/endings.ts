@@ -22,7 +22,7 @@ export const CARD_ENDED: Sql = sql`(SELECT x.ended_at FROM endings x WHERE x.ten
 export const BOX_ENDED: Sql = sql`(SELECT x.ended_at FROM endings x WHERE x.tenant_id = b.tenant_id AND x.holder = b.held_by)`;
 export const VERSION_ENDED: Sql = sql`(SELECT x.ended_at FROM endings x WHERE x.tenant_id = v.tenant_id AND x.holder = v.held_by)`;
 
-export interface Ending {
+interface Ending {
   readonly holder: string;
   readonly ended_at: number;
   readonly thread_id: string | null;

@@ -4,7 +4,7 @@ import type { LifetimeClass, Ttl } from './model.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-export interface Lifetime {
+interface Lifetime {
   readonly lifetime: LifetimeClass;
   /** Only of class Duration. */
   readonly expires_at: number | null;

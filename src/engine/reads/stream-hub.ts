@@ -12,7 +12,7 @@ interface Followed {
   asking: boolean;
 }
 
-export interface Follower {
+interface Follower {
   /** Number of noticed changes: taken before a read, given to `wait`. */
   changes(): number;
   /** Resolves when there are more changes than that, on timeout, or on abort. */

@@ -18,7 +18,7 @@ export interface LateWriter {
   readonly write: (tx: Tx, rows: readonly LateRows[], numbers: DocumentNumbers) => Promise<void>;
 }
 
-export interface DocumentNumbers {
+interface DocumentNumbers {
   /** Of the first new document. */
   readonly first: number;
   /** The newest document that the index has taken in. */

@@ -5,7 +5,7 @@ import { userReachOf } from '../../identity/index.js';
 import { CairnError, notFound } from '../../kernel/index.js';
 import { type BoxRow, type BoxState, findBox, findBoxes, findGrant, grantedBoxes, lockBox } from './store.js';
 
-export type Need = 'read' | 'write' | 'own';
+type Need = 'read' | 'write' | 'own';
 
 /** The box, if it exists and the caller has this access. A key without an agent has access to all boxes of the tenant. */
 export async function openBox(call: Call, query: Query, box_id: string, need: Need): Promise<BoxRow> {

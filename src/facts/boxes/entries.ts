@@ -16,7 +16,7 @@ const entriesTable: Table = {
 };
 
 /** Where new entries go: the next position, the ordinal of the entry before them, the revision that adds them. */
-export interface Place {
+interface Place {
   readonly position: number;
   readonly behind: number;
   readonly revision: number;
@@ -275,7 +275,7 @@ export async function presentCards(query: Query, segments: Segment[], ids: reado
   return new Set(rows.filter(isPresent).map(({ card_id }) => card_id));
 }
 
-export interface AppendState {
+interface AppendState {
   /** Cards that the newest revision has an own entry for, besides those of its base. */
   readonly entered: Set<string>;
   /** Cards that are readable now. */

@@ -46,6 +46,6 @@ export const cardsAbout = (query: Query, subject_id: string, after: string, limi
         ORDER BY s.card_id LIMIT ${limit}`,
   );
 
-export interface AboutCard extends PlacedCard {
+interface AboutCard extends PlacedCard {
   readonly subject_ids: string | null;
 }

@@ -59,7 +59,7 @@ export function textOf(texts: MemberTexts, completed: MemberTexts = texts): stri
   return `${text}}`;
 }
 
-export interface Completion extends Ancestor {
+interface Completion extends Ancestor {
   readonly timestamp: number;
   readonly metadata: string;
   readonly expires_at: number | null;

@@ -5,7 +5,7 @@ export const OLDER_VERSIONS = ['1.0.0', '1.0.1'] as const;
 /** The fields that 1.1.0 added. */
 export const EXTENSIONS = ['thread_id', 'lineage', 'tags', 'ttl'] as const;
 
-export const derivation = z.enum(['split', 'merge', 'transform', 'inference']);
+const derivation = z.enum(['split', 'merge', 'transform', 'inference']);
 
 export const packetInput = z.strictObject({
   packet_id: uuid.optional().describe('Default: a new UUID'),

@@ -38,7 +38,7 @@ const filterOf = ({ packet_type: type, thread_id }: FollowIn): StreamFilter =>
   type?.endsWith('*') ? { prefix: type.slice(0, -1), thread_id } : { type, thread_id };
 
 /** Reads pages from the database: a slow reader holds only its position. The first item and heartbeats have no packet. */
-export function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, void, undefined> {
+function follow(call: Call, input: FollowIn): AsyncGenerator<Followed, void, undefined> {
   const { driver, tenant } = call;
   const query = driver.at(tenant);
   const filter = filterOf(input);

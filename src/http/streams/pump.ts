@@ -21,7 +21,7 @@ export interface WireFrame {
 }
 
 /** A stream whose first item is known, so that it was not refused. */
-export interface OpenStream {
+interface OpenStream {
   readonly first: IteratorResult<StreamItem>;
   readonly items: AsyncIterator<StreamItem>;
 }

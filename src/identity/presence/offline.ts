@@ -13,7 +13,7 @@ export const agentEvent = (
 ): void => appendEvent(work, `cairn.agent.${kind}`, { type: 'agent', id: agent_id }, facts);
 
 /** Releases one kind of holding of an agent, whose row is locked. */
-export type Release = (work: Work, agent_id: string) => Promise<void>;
+type Release = (work: Work, agent_id: string) => Promise<void>;
 
 /** Without agent_turns, which have their own lease: it is longer while a turn is suspended. */
 export const agentHoldings = new SlotRegistry<'lock' | 'message', Release>('what an agent holds', ['lock', 'message']);

@@ -12,7 +12,7 @@ import { findSettings, insertSettings, lockSettings, replaceSettings } from './s
 import { membersOf, shownSettings } from './views.js';
 
 /** The settings as a query or transaction sees them, without the cache. */
-export const settingsIn = async (query: Query): Promise<Settings> => shownSettings(await findSettings(query));
+const settingsIn = async (query: Query): Promise<Settings> => shownSettings(await findSettings(query));
 
 /** Applies a patch and journals its event; a patch that changes nothing journals none. */
 export async function updateSettingsIn(work: Work, patch: SettingsPatch): Promise<Settings> {

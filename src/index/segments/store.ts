@@ -56,12 +56,12 @@ export async function readHeaders(query: Query, segments: readonly number[]): Pr
   return new Map(rows.map(({ segment, header }) => [Number(segment), header]));
 }
 
-export interface BlockPlace {
+interface BlockPlace {
   readonly segment: number;
   readonly block: number;
 }
 
-export interface BlockRow extends BlockPlace {
+interface BlockRow extends BlockPlace {
   readonly data: Uint8Array;
 }
 

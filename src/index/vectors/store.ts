@@ -129,7 +129,7 @@ async function storeVectors(tx: Tx, model: string, made: readonly MadeVector[]):
   await tx.insert(vectorsTable, newRows);
 }
 
-export interface Progress {
+interface Progress {
   readonly generation: number;
   readonly position: number;
 }

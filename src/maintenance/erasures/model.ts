@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { anyId, instant, text } from '../../kernel/contract.js';
 
 /** Ids in one request, and items in one answer. */
-export const MAX_IDS = 1000;
+const MAX_IDS = 1000;
 export const MAX_ITEMS = 1000;
 
 const entityType = z.enum([

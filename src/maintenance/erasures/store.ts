@@ -17,7 +17,7 @@ export const STATE = { todo: 0, erased: 1, shared: 2, copy: 3 } as const;
 
 type Origin = 'named' | 'contained' | 'derived' | 'copy';
 
-export interface NewErasure {
+interface NewErasure {
   readonly erasure_id: string;
   readonly selected_by: 'ids' | 'filter' | 'user' | 'tenant';
   readonly request_hash: string;
@@ -187,7 +187,7 @@ export async function erasedHashes(query: Query, erasure_id: string): Promise<Se
   return new Set(rows.map(({ content_hash }) => content_hash));
 }
 
-export interface LiveCard {
+interface LiveCard {
   readonly card_id: string;
   readonly held_by: string | null;
   readonly content_hash: string;

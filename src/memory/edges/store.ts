@@ -190,7 +190,7 @@ export const edgeExistsAt = (as_of: number | undefined): Sql =>
     ? sql`p.deleted_at IS NULL`
     : sql`p.created_at <= ${as_of} AND (p.deleted_at IS NULL OR p.deleted_at > ${as_of})`;
 
-export interface Link extends EntityRef {
+interface Link extends EntityRef {
   readonly edge_id: string;
   readonly edge_type: EdgeType;
   /** The entity in `entity_ids`. */
@@ -220,7 +220,7 @@ export const linksOf = (
   );
 
 /** Of readable entities; `sources` are those that it was derived or synthesized from. */
-export interface Relations {
+interface Relations {
   readonly superseded_by: string[];
   readonly contradicted_by: string[];
   readonly sources: readonly EntityRef[];

@@ -96,7 +96,7 @@ export const noteNoun: Noun<Note> & { readonly id: 'note_id' } = {
 };
 
 /** Edges of a new note besides those to its sources, whose subjects it gets. Runs after the locks of its sources. */
-export type NoteEdges = (work: Work, note_id: string, inherited: readonly Subjects[]) => Promise<readonly NewEdge[]>;
+type NoteEdges = (work: Work, note_id: string, inherited: readonly Subjects[]) => Promise<readonly NewEdge[]>;
 
 const noEdges: NoteEdges = async () => [];
 

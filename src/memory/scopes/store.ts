@@ -222,7 +222,7 @@ export const updateScope = (tx: Tx, row: ScopeRow): Promise<void> =>
         WHERE tenant_id = ${TENANT} AND scope_id = ${row.scope_id}`,
   );
 
-export interface CheckpointRow {
+interface CheckpointRow {
   readonly scope_id: string;
   readonly box_id: string | null;
   readonly context_state: string | null;

@@ -15,7 +15,7 @@ import {
 import { ownerOf } from '../../facts/index.js';
 import { checkUses, containerReachOf } from '../../identity/index.js';
 import { type Json, type JsonObject, newId } from '../../kernel/contract.js';
-import { CairnError, invalid, notFound, present } from '../../kernel/index.js';
+import { CairnError, invalid, present } from '../../kernel/index.js';
 import { canonical, sha256 } from '../../kernel/node.js';
 import { idReused, idTaken } from '../entities/errors.js';
 import { trajectories as operations, type TrajectoryInput, type TrajectoryPatch } from './contract.js';
@@ -36,9 +36,6 @@ import {
   toTrajectory,
   updateTrajectory,
 } from './store.js';
-
-export const noTrajectory = (call: Call, trajectory_id: string): CairnError =>
-  notFound(call, 'trajectory', trajectory_id);
 
 export const openTrajectory = async (call: Call, query: Query, trajectory_id: string): Promise<TrajectoryRow> =>
   present(call, 'trajectory', trajectory_id, await findTrajectory(query, trajectory_id));

@@ -15,7 +15,7 @@ export interface LifetimeBounds {
 }
 
 /** Widens a default that the entity cannot have, since its request did not ask for it: Scope, Session, Persistent. */
-export function attainable(ttl: Ttl, { in_scope, in_session }: Omit<LifetimeBounds, 'holder'>): Ttl {
+function attainable(ttl: Ttl, { in_scope, in_session }: Omit<LifetimeBounds, 'holder'>): Ttl {
   const lifetime = lifetimeClassOf(ttl);
   if (lifetime !== 'Scope' && lifetime !== 'Session') return ttl;
   if (lifetime === 'Scope' && in_scope) return ttl;

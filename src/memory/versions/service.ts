@@ -265,7 +265,7 @@ async function lockForChange<M extends Memory>(
   return { current, rules };
 }
 
-export interface Patch {
+interface Patch {
   readonly memory_id: string;
   /** The expected current version. */
   readonly version: number | undefined;

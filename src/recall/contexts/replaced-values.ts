@@ -23,7 +23,7 @@ const versionsOf = (query: Query, ids: readonly string[], now: number): Promise<
         WHERE v.tenant_id = ${TENANT} AND v.memory_id = ANY(${ids}) AND v.superseded_at IS NULL AND ${liveAt(now)}`,
   );
 
-export interface Replacement {
+interface Replacement {
   readonly value: ReplacedValue;
   /** The text of the value. */
   readonly text: string;

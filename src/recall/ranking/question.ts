@@ -34,7 +34,7 @@ export interface Question {
 }
 
 /** The kind of answer that is wanted; several may hold. */
-export interface Asks {
+interface Asks {
   readonly when: boolean;
   readonly where: boolean;
   /** Asks for a proposal or an action, not for a past statement. */

@@ -7,7 +7,7 @@ interface Linked {
   readonly occurred_at: string;
 }
 
-export interface RememberedNote {
+interface RememberedNote {
   readonly entity_type: string;
   readonly id: string;
   readonly outcome: 'added' | 'strengthened' | 'superseded' | 'contradictory';

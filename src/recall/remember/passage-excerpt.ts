@@ -9,7 +9,7 @@ const MIN_TOKENS = 32;
 /** Tokens of the marks of an excerpt. */
 const MARKS = 8;
 
-export interface PassageExcerpt {
+interface PassageExcerpt {
   readonly text: string;
   readonly token_count: number;
 }

@@ -31,7 +31,7 @@ export interface CandidateStatistics {
   readonly read: readonly number[];
 }
 
-export interface CandidateSet extends CandidateStatistics {
+interface CandidateSet extends CandidateStatistics {
   /** Whether all postings were read, up to the last batch. */
   readonly isComplete: () => boolean;
   /**

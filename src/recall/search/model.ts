@@ -99,7 +99,7 @@ const several = z
   .array(z.lazy(() => filter))
   .min(1)
   .max(MAX_FILTERS);
-export const filter: z.ZodType<Filter, Filter> = z
+const filter: z.ZodType<Filter, Filter> = z
   .union(
     [
       comparison,
@@ -142,7 +142,7 @@ const inSize = z.preprocess((given, ctx) => {
 }, listOfFilters);
 
 // Typed as the list: preprocessing would make the input type unknown.
-export const filters = (inSize as unknown as typeof listOfFilters).describe(
+const filters = (inSize as unknown as typeof listOfFilters).describe(
   'All must hold. { field, operator, value }, or { and: […] }, { or: […] }, { not: … } of such; ' +
     `fields: ${Object.keys(filterFields).join(', ')}. artifact_type is the type of an artifact, note_type and title those ` +
     'of a note, status that of the trajectory',

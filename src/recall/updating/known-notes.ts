@@ -16,7 +16,7 @@ const MAX_KNOWN = 40;
 /** A longer note states too much to be replaced by one statement. */
 const MAX_TOKENS = 2000;
 
-export interface StatementKeys {
+interface StatementKeys {
   /** Of its subjects and attributes: locked, so that of two concurrent writers the later sees the earlier. */
   readonly slots: readonly string[];
   /** Of the slots and of the whole statement. */
@@ -55,7 +55,7 @@ export interface KnownNote {
   readonly statement: Statement;
 }
 
-export function knownNote(row: VersionRow, now: number): KnownNote {
+function knownNote(row: VersionRow, now: number): KnownNote {
   const { speaker, occurred_at } = JSON.parse(row.metadata ?? '{}') as JsonObject;
   const text = textOf(JSON.parse(row.content!) as Json);
   const told = row.created_at === PENDING ? now : row.created_at;

@@ -11,7 +11,7 @@ import { changeMark, contradicted } from './mark-text.js';
 import { happenedAt, partsOfVersions, replacedPart } from './replaced-part.js';
 
 /** A value that was replaced. */
-export interface FormerValue {
+interface FormerValue {
   readonly id: string;
   readonly value: string;
   /** When it happened, in ms. */

@@ -21,7 +21,7 @@ export interface Statement extends Claims {
 }
 
 /** `replaces`: the new one has a newer value. `replaced`: the known one does. */
-export type Relation = 'same' | 'replaces' | 'replaced' | 'contradicts' | 'different';
+type Relation = 'same' | 'replaces' | 'replaced' | 'contradicts' | 'different';
 
 export interface TextPart {
   readonly start: number;
@@ -71,7 +71,7 @@ const DAY_MS = 86_400_000;
 const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 /** Of two statements, the one told later comes first. 0: neither is newer. */
-export function orderOf(own: Moment, known: Moment): number {
+function orderOf(own: Moment, known: Moment): number {
   // The clocks of two servers may differ.
   if (!own.given && !known.given) return 1;
   const byDay = own.day || known.day;

@@ -3,7 +3,7 @@ import { type Query, sql, TENANT } from '../../driver/index.js';
 import type { Json, JsonObject } from '../../kernel/contract.js';
 import { parseDate } from '../../text/index.js';
 
-export interface ReplacedPart {
+interface ReplacedPart {
   readonly card_id: string;
   readonly start: number;
   readonly end: number;

@@ -109,7 +109,7 @@ function withoutRepeats(linked: readonly Linked[]): Linked[] {
   return linked.filter(({ link }) => link !== 'strengthens' || (!strengthened && (strengthened = true)));
 }
 
-export interface Comparison {
+interface Comparison {
   /** Locks what it is about, reads the known notes and returns the edges of the new one. */
   readonly edges: (work: Work, note_id: string, inherited: readonly Subjects[]) => Promise<NewEdge[]>;
   /** Makes the new note known to later ones. */

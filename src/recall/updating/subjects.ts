@@ -10,7 +10,7 @@ export const PERSON = `(?:I|[Ww]e|[Tt]he team|[Tt]he user(?:'s ${RELATIVE})?|[Mm
 const lower = (name: string): string => name.toLowerCase();
 
 /** The name of the speaker, or `user`. */
-export const speakerName = (speaker: string | null): string => lower(speaker?.trim() || 'user');
+const speakerName = (speaker: string | null): string => lower(speaker?.trim() || 'user');
 
 /** The key of a person; undefined if the words name none. */
 export function personKey(words: string, verb: string, speaker: string | null): string | undefined {

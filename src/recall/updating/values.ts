@@ -21,7 +21,7 @@ const TAIL =
 const SECOND =
   /(?:;| [–—-] |,? but |,? while |,? (?:and|or) (?=(?:also |now |currently |he |she |they |it |we |i |is |has |was |will |can |does |doesn't |[\p{Ll}]+s )(?!.*\d$))|, (?=(?:and|but|he|she|they|it|we|i|who|which|with|has|is|was|a|an|the|my|our|so|plus|not|no)\b)).*$/iu;
 
-export interface ValueSpan {
+interface ValueSpan {
   readonly value: string;
   /** Length of the value within the text that it begins. */
   readonly length: number;
@@ -87,7 +87,7 @@ function normal(value: string): string {
 
 const numbersOf = (value: string): string[] => value.match(/\d+(?:[.:]\d+)*/g) ?? [];
 
-export type ValueRelation = 'same' | 'other' | 'unlike';
+type ValueRelation = 'same' | 'other' | 'unlike';
 
 /** `unlike`: of different kinds, so that both may be true: a date and a place. */
 export function compareValues(a: string, b: string): ValueRelation {

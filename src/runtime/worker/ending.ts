@@ -39,7 +39,7 @@ function errorOf(thrown: unknown): TurnError {
 const fitting = (text: string, length: number): string =>
   text.replaceAll('\u0000', ' ').slice(0, length).toWellFormed();
 
-export interface Ending {
+interface Ending {
   readonly cairn: Api;
   readonly agent_turn: AgentTurn;
   readonly lease: HeldLease;

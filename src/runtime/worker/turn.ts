@@ -13,11 +13,11 @@ type Answer<G extends keyof Api, V extends keyof Api[G]> = Api[G][V] extends (..
   ? Awaited<R>
   : never;
 
-export type NewCards = Parameters<Api['agent_turns']['append']>[0]['cards'];
-export type ForkTasks = Parameters<Api['pmo']['fork_join']>[0]['tasks'];
-export type ForkOptions = Omit<Parameters<Api['pmo']['fork_join']>[0], 'tasks'>;
-export type Delegated = Parameters<Api['pmo']['delegate_async']>[0];
-export type Dispatched = Extract<Answer<'pmo', 'delegate_async'>, { status: 'accepted' }>;
+type NewCards = Parameters<Api['agent_turns']['append']>[0]['cards'];
+type ForkTasks = Parameters<Api['pmo']['fork_join']>[0]['tasks'];
+type ForkOptions = Omit<Parameters<Api['pmo']['fork_join']>[0], 'tasks'>;
+type Delegated = Parameters<Api['pmo']['delegate_async']>[0];
+type Dispatched = Extract<Answer<'pmo', 'delegate_async'>, { status: 'accepted' }>;
 
 /** How long one request for the end of a batch waits. */
 const WAIT_MS = 20_000;

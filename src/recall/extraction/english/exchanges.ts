@@ -23,7 +23,7 @@ const MAX_PROPOSAL = 280;
 const POINTS = /\b(?:this|that|these|those|it|here|there|both|same|one)\b/i;
 
 /** A fact without its title. */
-export type ExchangedFact = FactDraft & Pick<ExtractedFact, 'source_ids'>;
+type ExchangedFact = FactDraft & Pick<ExtractedFact, 'source_ids'>;
 
 interface Sentences {
   readonly source: TextSource;

@@ -19,7 +19,7 @@ const ASKING = new Set(
 );
 
 /** What a question is about: "What severity should I put?" is about the severity; undefined if it asks for no value. */
-export function subjectOf(question: string): string | undefined {
+function subjectOf(question: string): string | undefined {
   // Of two questions, nothing tells which is answered.
   if (TWO.test(question)) return undefined;
   const lead = LEAD.exec(question);
