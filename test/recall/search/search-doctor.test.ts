@@ -22,6 +22,10 @@ interface Planted {
   readonly scope_id: string;
   readonly note_id: string;
   readonly card_id: string;
+  readonly packet_id: string;
+  /** Has the thought; the next one shows it, too. */
+  readonly checkpoint_id: string;
+  readonly later_id: string;
 }
 
 /** Something of each kind that can be found, and of what must not be found any more. */
@@ -63,8 +67,10 @@ async function plant(cairn: Api): Promise<Planted> {
   });
   const execution_id = randomUUID();
   await cairn.executions.create({ execution_id });
-  await cairn.checkpoints.create({ execution_id, snapshot: snapshotOf({ thoughts: [thought('t1', 1)] }) });
-  return { turn_id, scope_id, note_id, card_id };
+  const snapshot = snapshotOf({ thoughts: [{ ...thought('t1', 1), content: 'was it a kestrel or a merlin?' }] });
+  const { id: checkpoint_id } = await cairn.checkpoints.create({ execution_id, snapshot });
+  const { id: later_id } = await cairn.checkpoints.create({ execution_id, snapshot });
+  return { turn_id, scope_id, note_id, card_id, packet_id, checkpoint_id, later_id };
 }
 
 async function illnesses(store: Store, tenant: string): Promise<string[]> {
@@ -177,25 +183,87 @@ const harms: readonly [string, Harm, readonly string[]][] = [
 ];
 
 /** Code that changes contents directly and does not tell the index. */
-const untold: readonly [string, (tenant: string, planted: Planted) => Sql, string, boolean][] = [
+interface Untold {
+  readonly harm: (tenant: string, planted: Planted) => Sql;
+  readonly patterns: readonly string[];
+  /** What is found no more afterwards. */
+  readonly vanishes?: (planted: Planted) => string;
+}
+
+const isCard = ({ card_id }: Planted): string => `Card ${card_id}`;
+
+const untold: readonly (readonly [string, Untold])[] = [
   [
     'deletes a card',
-    (t, { card_id }) => sql`UPDATE cards SET deleted_at = 5 WHERE tenant_id = ${t} AND card_id = ${card_id}`,
-    `${THERE}: card <card>`,
-    true,
+    {
+      harm: (t, { card_id }) => sql`UPDATE cards SET deleted_at = 5 WHERE tenant_id = ${t} AND card_id = ${card_id}`,
+      patterns: [`${THERE}: card <card>`],
+      vanishes: isCard,
+    },
   ],
   [
     'erases a card',
-    (t, { card_id }) =>
-      sql`UPDATE cards SET content = NULL, erased_at = 5 WHERE tenant_id = ${t} AND card_id = ${card_id}`,
-    `${THERE}: card <card>`,
-    true,
+    {
+      harm: (t, { card_id }) =>
+        sql`UPDATE cards SET content = NULL, erased_at = 5 WHERE tenant_id = ${t} AND card_id = ${card_id}`,
+      patterns: [`${THERE}: card <card>`],
+      vanishes: isCard,
+    },
   ],
   [
     'gives a card another lifetime',
-    (t, { card_id }) => sql`UPDATE cards SET expires_at = ${FAR} WHERE tenant_id = ${t} AND card_id = ${card_id}`,
-    `${SAYS}: card <card> in .*expires_at`,
-    false,
+    {
+      harm: (t, { card_id }) =>
+        sql`UPDATE cards SET expires_at = ${FAR} WHERE tenant_id = ${t} AND card_id = ${card_id}`,
+      patterns: [`${SAYS}: card <card> in .*expires_at`],
+    },
+  ],
+  [
+    'erases a packet',
+    {
+      harm: (t, { packet_id }) =>
+        sql`UPDATE packet_store SET envelope = NULL, original = NULL, erased_at = 5
+            WHERE tenant_id = ${t} AND packet_id = ${packet_id}`,
+      patterns: [`${THERE}: packet <packet>`],
+      vanishes: ({ packet_id }) => `Packet ${packet_id}`,
+    },
+  ],
+  [
+    'supersedes a version',
+    {
+      harm: (t, { note_id }) =>
+        sql`UPDATE memory_versions SET superseded_at = 5
+            WHERE tenant_id = ${t} AND memory_id = ${note_id} AND superseded_at IS NULL`,
+      patterns: [`${THERE}: note .*`],
+      vanishes: ({ note_id }) => `Note ${note_id}`,
+    },
+  ],
+  [
+    'erases a version',
+    {
+      harm: (t, { note_id }) =>
+        sql`UPDATE memory_versions SET name = NULL, erased_at = 5
+            WHERE tenant_id = ${t} AND memory_id = ${note_id} AND superseded_at IS NULL`,
+      patterns: [`${THERE}: note .*`],
+      vanishes: ({ note_id }) => `Note ${note_id}`,
+    },
+  ],
+  [
+    'removes a thought',
+    {
+      harm: (t, { checkpoint_id }) =>
+        sql`DELETE FROM thoughts WHERE tenant_id = ${t} AND checkpoint_id = ${checkpoint_id}`,
+      patterns: [`${THERE}: thought t1 of checkpoint <checkpoint>`],
+      vanishes: () => 'Thought t1',
+    },
+  ],
+  [
+    'moves a thought to another checkpoint',
+    {
+      harm: (t, { checkpoint_id, later_id }) =>
+        sql`UPDATE thoughts SET checkpoint_id = ${later_id} WHERE tenant_id = ${t} AND checkpoint_id = ${checkpoint_id}`,
+      patterns: [`${KNOWN}: thought t1 of checkpoint <later>`, `${THERE}: thought t1 of checkpoint <checkpoint>`],
+    },
   ],
 ];
 
@@ -234,7 +302,7 @@ for (const kind of kinds)
     });
 
     /** What is wrong after a harm; then nothing is, and the same is found but for what had to go. */
-    async function harmed(fold: number | undefined, harm: Harm, patterns: readonly string[], vanishes = false) {
+    async function harmed(fold: number | undefined, harm: Harm, { patterns, vanishes }: Omit<Untold, 'harm'>) {
       const { store } = test();
       const cairn = await test().freshTenant();
       const tenant = await tenantOf(cairn);
@@ -242,23 +310,33 @@ for (const kind of kinds)
       if (fold !== undefined) await foldAll(store, tenant, fold);
       const healthy = await found(cairn, 'kestrel');
       await store.driver.write(tenant, (tx) => tx.send(harm(tenant, planted, store.driver.dialect === 'sqlite')));
+      const names = [
+        [planted.turn_id, '<turn>'],
+        [planted.card_id, '<card>'],
+        [planted.packet_id, '<packet>'],
+        [planted.checkpoint_id, '<checkpoint>'],
+        [planted.later_id, '<later>'],
+      ] as const;
       const named = (await illnesses(store, tenant)).map((one) =>
-        one.replace(planted.turn_id, '<turn>').replace(planted.card_id, '<card>'),
+        names.reduce((text, [id, name]) => text.replace(id, name), one),
       );
       expectAll(named, patterns);
       await indexAnew(store, tenant);
       expect(await illnesses(store, tenant)).toEqual([]);
-      const left = healthy.filter((one) => !vanishes || one !== `Card ${planted.card_id}`);
+      const left = healthy.filter((one) => one !== vanishes?.(planted));
       expect((await found(cairn, 'kestrel')).sort()).toEqual(left.sort());
-      if (vanishes) expect(left.length).toBeLessThan(healthy.length);
+      if (vanishes) expect(left.length).toBe(healthy.length - 1);
     }
 
-    it.each(harms)('INDEX-2 finds %s, and indexing anew heals it', (_, harm, patterns) => harmed(3, harm, patterns));
+    it.each(harms)('INDEX-2 finds %s, and indexing anew heals it', (_, harm, patterns) =>
+      harmed(3, harm, { patterns }),
+    );
 
-    it.each(untold)('INDEX-2 finds code that %s and does not tell the index', async (_, harm, pattern, vanishes) => {
-      await harmed(undefined, harm, [pattern], vanishes);
+    it.each(untold)('INDEX-2 finds code that %s and does not tell the index', async (_, { harm, ...after }) => {
+      await harmed(undefined, harm, after);
       // Folded, the index has terms of what is gone.
-      await harmed(3, harm, vanishes ? [pattern, `(${pattern}|${INDEX}: ${OTHERS})`] : [pattern], vanishes);
+      const { patterns } = after;
+      await harmed(3, harm, { ...after, patterns: [...patterns, `(${patterns[0]}|${INDEX}: ${OTHERS})`] });
     });
 
     it('INDEX-5 refuses a tenant that is not there', async () => {
