@@ -11,24 +11,11 @@ import { openCairn } from '../dist/cairndb.js';
 import * as conversations from './recall/conversations.mjs';
 import * as everyday from './recall/everyday.mjs';
 import * as survival from './recall/survival.mjs';
+import { wantedOf } from './recall/targets.mjs';
 import { about, keep } from './support/history.mjs';
 import { isMet } from './support/table.mjs';
 
 const FORMATS = [conversations, everyday, survival];
-/** What a set has to reach, by its name. */
-const WANTED = {
-  locomo: { 'R@10': { at_least: 82 } },
-  realtalk: { 'R@10': { at_least: 67 } },
-  beam100k: { 'R@10': { at_least: 69 } },
-  everyday: { 'hits@1': { at_least: 58 }, 'hits@3': { at_least: 78 }, empty: { at_most: 0 }, AUROC: { at_least: 0.7 } },
-  survival: {
-    survive: { at_least: 78 },
-    'answered@5': { at_least: 68 },
-    words: { at_most: 40 },
-    junk: { at_most: 20 },
-    'stale unmarked': { at_most: 0 },
-  },
-};
 const COUNTS = ['questions', 'facts'];
 const SHARES = ['AUROC'];
 
@@ -85,11 +72,12 @@ else {
 if (values.set !== undefined) {
   const measures = Object.entries(report.overall).filter(([measure]) => !COUNTS.includes(measure));
   const figures = measures.map(([measure, ours]) => {
-    const wanted = WANTED[values.set]?.[measure];
+    const what = `${values.set}: ${measure}`;
+    const wanted = wantedOf(what);
     const figure = {
       item: 'recall',
       target: 'sqlite',
-      what: `${values.set}: ${measure}`,
+      what,
       ours,
       unit: measure === 'empty' || SHARES.includes(measure) ? '' : ' %',
       noise: 0.005,

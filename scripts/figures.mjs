@@ -2,7 +2,9 @@
 //   <!-- bench:packets.write, 64 callers:sqlite -->0.24      one figure; the number behind the comment is replaced
 //   <!-- table:appends packets --> … <!-- /table -->         the figures of these items, with their targets
 //   <!-- table:missed --> …, <!-- table:recall --> …, <!-- table:conditions --> …
+import { wantedOf } from '../bench/recall/targets.mjs';
 import { keyOf, shownOf } from '../bench/support/history.mjs';
+import { isMet } from '../bench/support/table.mjs';
 
 const ONE = /(<!-- bench:(.+?):(\w+) -->)[\d.,]*\d/g;
 const BLOCK = /(<!-- table:([\w ]+) -->\n)[\s\S]*?(<!-- \/table -->)/g;
@@ -104,8 +106,18 @@ function block(run, name) {
   return itemsTable(run, name.split(' '));
 }
 
+/** A figure of recall with the target of today: the file has the one of when it was measured. */
+function withTarget(figure) {
+  if (figure.item !== 'recall') return figure;
+  const { at_least, at_most, ...measured } = figure;
+  const wanted = wantedOf(figure.what);
+  const marked = wanted === undefined ? measured : { ...measured, mark: 'ours', ...wanted };
+  return { ...marked, met: isMet(marked) };
+}
+
 /** The page with the figures of a run. */
-export function withFigures(text, run) {
+export function withFigures(text, measured) {
+  const run = { ...measured, figures: measured.figures.map(withTarget) };
   const byKey = new Map(run.figures.map((figure) => [keyOf(figure), figure]));
   return text
     .replace(ONE, (_, comment, what, target) => {

@@ -1,6 +1,7 @@
 /** Measured figures in pages come from the newest file in bench/history, and runs are merged and compared rightly. */
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { wantedOf } from '../../bench/recall/targets.mjs';
 import { compare, merge, newest, read } from '../../bench/support/history.mjs';
 import { withFigures, withoutFigures } from '../../scripts/figures.mjs';
 import { foundIn, ROOT, readFiles, readTree, type Tree } from './reading/tree.js';
@@ -24,6 +25,22 @@ describe('figures in pages', () => {
     const table = '<!-- table:packets -->\n| packets.write | 99 |\n<!-- /table -->\n';
     expect(foundIn(outdated, { 'docs/planted.md': table }, pages)).toEqual(['docs/planted.md']);
     expect(() => withFigures('<!-- bench:nothing:sqlite -->1', measured)).toThrow('there is no figure sqlite: nothing');
+  });
+
+  it('of recall have the targets of the bench, whatever their file says', () => {
+    const target = wantedOf('locomo: R@10')!.at_least!;
+    const missed = figure('locomo: R@10', 0, {
+      item: 'recall',
+      ratio: undefined,
+      ours: target - 1,
+      unit: ' %',
+      at_least: 1,
+      met: true,
+    });
+    const table = (name: string) => withFigures(`<!-- table:${name} -->\n<!-- /table -->`, run(missed));
+    expect(table('recall')).toContain(`≥ ${target}`);
+    expect(table('recall')).not.toMatch(/≥ 1\b/);
+    expect(table('missed')).toMatch(new RegExp(`≥ ${target} % *\\| ${target - 1} %`));
   });
 
   /** Versions, names of parts, what others published, and percentages of them are no figures of ours. */
