@@ -37,13 +37,13 @@ function replacementsOf(query: Query, tenant: string, doc_nos: readonly number[]
 }
 
 interface NewerFirst {
-  readonly results: Result[];
+  readonly results: readonly Result[];
   /** Numbers of statements that others replaced. */
   readonly replaced: ReadonlySet<number>;
 }
 
 /** `results`: best first. */
-export async function newerFirst(query: Query, tenant: string, results: Result[]): Promise<NewerFirst> {
+export async function newerFirst(query: Query, tenant: string, results: readonly Result[]): Promise<NewerFirst> {
   const best = results.slice(0, CHECKED);
   const replaced = new Set<number>();
   if (best.length < 2) return { results, replaced };

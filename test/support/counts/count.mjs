@@ -26,7 +26,8 @@ syncBuiltinESMExports();
 const { SqliteConnection } = await import('#cairn/driver/index.js');
 countSqlite(SqliteConnection);
 const { Store } = await import('#cairn/api/index.js');
-const { holdsMuch, operations } = await import('./operations.mjs');
+const { emptiesLog, holdsMuch, operations, storeOptions } = await import('./operations.mjs');
+const { wireBytes } = await import('./wire.mjs');
 
 const CALLER = { tenant_id: 'default', agent_id: null, role: 'admin', key_id: null };
 const nothing = () => {};
@@ -95,10 +96,10 @@ async function objectsOf(run) {
   return { objects: Math.max(...during) - liveObjects() };
 }
 
-/** Statements, transactions, rows, bytes and frames of one run. */
+/** Statements, transactions, rows, bytes, frames and bytes on the wire of one run. */
 async function costOf(run, database) {
   await settle();
-  const state = () => ({ ...tally(), ...(onPostgres ? {} : { frames: framesOf(database) }) });
+  const state = () => ({ ...tally(), wire: wireBytes(), ...(onPostgres ? {} : { frames: framesOf(database) }) });
   const before = state();
   await run();
   await settle();
@@ -108,7 +109,7 @@ async function costOf(run, database) {
 async function count(name) {
   reseed();
   const { database, drop } = await freshDatabase();
-  const store = await Store.open({ database, sweep_every_ms: 0, count_every_ms: 0 });
+  const store = await Store.open({ database, sweep_every_ms: 0, count_every_ms: 0, ...storeOptions[name] });
   const opened = { api: store.api(CALLER), driver: store.driver, store };
   const newRun = await operations[name](opened, WARM_UP + RUNS + 1);
   let n = 0;
@@ -140,7 +141,9 @@ async function count(name) {
   await store.close();
   await drop();
   if (onPostgres) return { statements: averages.statements, transactions: averages.transactions };
-  return { ...averages, bytes: Math.round(averages.bytes), ...objects };
+  const { bytes, wire, ...counted } = averages;
+  if (emptiesLog.has(name)) delete counted.frames;
+  return { ...counted, bytes: Math.round(bytes), ...(wire > 0 ? { wire: Math.round(wire) } : {}), ...objects };
 }
 
 const counts = {};

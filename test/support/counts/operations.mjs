@@ -2,11 +2,13 @@
 // that returns the run itself, in which alone is counted.
 import { get } from 'node:http';
 import { CairnSaver } from '#cairn/adapters/langgraph/index.js';
-import { createServer } from '#cairn/http/index.js';
+import { contentMeasures, makeFold, storeFold } from '#cairn/index/sql.js';
+import { TENANT } from '../../../bench/support/databases.mjs';
 import { prose, seeded } from '../../../bench/support/seeded.mjs';
 import { beginning, plainMessages, put, statesOf } from '../../../bench/support/threads.mjs';
 import { counted, fillScopes, openScopes, sayings } from '../../../bench/support/turns.mjs';
 import { addCards, packetBodies } from '../../../bench/support/work.mjs';
+import { serve } from './wire.mjs';
 
 const id = (n) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const TRAJECTORY = id(1);
@@ -26,7 +28,7 @@ const withTurns = async (store, count) => {
   await fillScopes(store, [SCOPE], count, 3);
 };
 
-/** A message of 2 KB a step, all of which the state holds. */
+/** A message of 2 KB a step, all of which the state holds. `take` makes the next checkpoint by any Api. */
 async function checkpointsFrom({ api }, step) {
   const next = seeded(5);
   const { execution_id } = await api.executions.create({ trajectory_id: null });
@@ -84,10 +86,53 @@ async function threadFrom({ api }, step, runs) {
   return async () => async () => (config = await put(saver, config, states[next++]));
 }
 
+/** Checkpoints by a client that sends what changed, once it has sent a whole state. */
+async function checkpointsOverHttp(opened, step) {
+  const { take } = await checkpointsFrom(opened, step - 1);
+  const { client, close } = await serve(opened.store);
+  await take(client.checkpoints.create);
+  return Object.assign(
+    plain(() => take(client.checkpoints.create)),
+    { close },
+  );
+}
+
+/** Documents that searches read without the index, at most; writers fold beyond half of it. */
+const TAIL = 1024;
+
+/** A store whose tail is as full as a write may leave it. */
+async function withFullTail(store) {
+  const say = await withScopes(store);
+  let missing = TAIL / 2;
+  return async () => {
+    const items = Array.from({ length: missing }, () => ({ create: counted(SCOPE, say()) }));
+    await store.api.turns.batch({ items, atomic: true });
+    missing = TAIL / 2 - 1;
+    return () => store.api.turns.add(counted(SCOPE, say()));
+  };
+}
+
+async function foldTail({ driver }) {
+  const fold = await driver.snapshot(TENANT, (query) => makeFold(query, contentMeasures.get('contents'), 2048));
+  if (fold) await driver.write(TENANT, (tx) => storeFold(tx, fold));
+}
+
+/** Scopes to close, each with turns in a segment of the index. */
+async function withScopesToClose(store, turns) {
+  await openScopes(store, [], TRAJECTORY);
+  const { api } = store;
+  return async (n) => {
+    const scope_id = id(100 + n);
+    await api.scopes.create({ scope_id, trajectory_id: TRAJECTORY, name: 's', token_budget: 1e9, retain: 'nothing' });
+    await fillScopes(store, [scope_id], turns, n);
+    await foldTail(store);
+    return () => api.scopes.close({ scope_id, wait: true });
+  };
+}
+
 /** A follower of the tenant's events over HTTP; `event` resolves when the next has come. */
 async function follow(store) {
-  const server = createServer(store, { version: 'counts' });
-  const port = await server.listen({ host: '127.0.0.1', port: 0 });
+  const { port, close } = await serve(store);
   let arrived = () => {};
   const request = get(`http://127.0.0.1:${port}/api/v1/events`, { agent: false, headers: { 'last-event-id': '0' } });
   const response = await new Promise((resolve, reject) => request.on('response', resolve).on('error', reject));
@@ -97,7 +142,7 @@ async function follow(store) {
     event: () => new Promise((resolve) => (arrived = resolve)),
     close: async () => {
       request.destroy();
-      await server.close();
+      await close();
     },
   };
 }
@@ -117,6 +162,14 @@ export const operations = {
     await store.api.boxes.create({ box_id: 'box' });
     return plain((n) => store.api.boxes.append({ box_id: 'box', card_ids: [id(1000 + n)] }));
   },
+  'boxes.append, 64 at once in 16 boxes': async (store, runs) => {
+    const boxes = ids(100, 16);
+    const cards = ids(1000, 64 * runs);
+    await addCards(store, cards);
+    for (const box_id of boxes) await store.api.boxes.create({ box_id });
+    const append = (card_id, i) => store.api.boxes.append({ box_id: boxes[i % 16], card_ids: [card_id] });
+    return plain((n) => Promise.all(cards.slice(64 * n, 64 * (n + 1)).map(append)));
+  },
   'cards.add': async ({ api }) => {
     const say = sayings(2);
     return plain(() => api.cards.add({ content: say(), metadata: { type: 'note', role: 'assistant' } }));
@@ -133,6 +186,8 @@ export const operations = {
     const { take } = await checkpointsFrom(store, 1000);
     return plain(() => take(store.api.checkpoints.create));
   },
+  'checkpoints.create over HTTP, step 10': (store) => checkpointsOverHttp(store, 10),
+  'checkpoints.create over HTTP, step 1,000': (store) => checkpointsOverHttp(store, 1000),
   'checkpoints.latest': async (store) => {
     const { execution_id } = await checkpointsFrom(store, 100);
     return plain(() => store.api.checkpoints.latest({ execution_id }));
@@ -195,6 +250,24 @@ export const operations = {
     const newBody = packetBodies(2);
     return plain(() => api.packets.write_batch({ packets: Array.from({ length: 100 }, newBody) }));
   },
+  'POST /memory/packet': async ({ store }) => {
+    const newBody = packetBodies(2);
+    const { url, fetch, close } = await serve(store);
+    const headers = { 'content-type': 'application/json' };
+    const post = async () => {
+      const body = JSON.stringify(newBody());
+      const { status } = await fetch(`${url}/api/v1/memory/packet`, { method: 'POST', headers, body });
+      if (status !== 201) throw new Error(`the packet was answered with ${status}`);
+    };
+    return Object.assign(plain(post), { close });
+  },
+  'recall, 100 notes': async ({ api }) => {
+    const next = seeded(4);
+    for (let i = 0; i < 100; i++) await api.notes.create({ note_type: 'Fact', title: 't', content: prose(next, 200) });
+    return plain(() => api.memory.recall({ query: 'supplier of recycled polymer' }));
+  },
+  'scopes.close, 100 turns erased': (store) => withScopesToClose(store, 100),
+  'scopes.close, 500 turns erased': (store) => withScopesToClose(store, 500),
   'search.query, 100 turns': async (store) => {
     await withTurns(store, 100);
     return plain(() => store.api.search.query({ query: 'supplier of recycled polymer' }));
@@ -203,10 +276,16 @@ export const operations = {
     await withTurns(store, 1000);
     return plain(() => store.api.search.query({ query: 'supplier of recycled polymer' }));
   },
+  'search.query, 1,000 turns, folded': async (store) => {
+    await withTurns(store, 1000);
+    await foldTail(store);
+    return plain(() => store.api.search.query({ query: 'supplier of recycled polymer' }));
+  },
   'turns.add': async (store) => {
     const say = await withScopes(store);
     return plain(() => store.api.turns.add(counted(SCOPE, say())));
   },
+  'turns.add, which folds the tail': withFullTail,
   'turns.add, 64 at once in 16 scopes': async (store) => {
     const say = await withScopes(store);
     const scopes = [SCOPE, ...OTHERS];
@@ -221,12 +300,23 @@ export const operations = {
   },
 };
 
+/** Options of the stores of some. */
+export const storeOptions = { 'turns.add, which folds the tail': { search_tail: TAIL } };
+
+/** Those that empty the log, so that its size tells nothing. */
+export const emptiesLog = new Set(['scopes.close, 100 turns erased', 'scopes.close, 500 turns erased']);
+
 /** Those whose objects in memory are counted, too: a group, a large state, a long answer. */
 export const holdsMuch = new Set([
+  'boxes.append, 64 at once in 16 boxes',
+  'checkpoints.create over HTTP, step 1,000',
   'checkpoints.create, step 1,000',
   'context.assemble',
   'langgraph put, step 900',
   'packets.write, 64 at once',
+  'scopes.close, 500 turns erased',
   'search.query, 1,000 turns',
+  'search.query, 1,000 turns, folded',
+  'turns.add, which folds the tail',
   'turns.add, 64 at once in 16 scopes',
 ]);

@@ -1,20 +1,21 @@
 // The counts as a table that people read and reviews show: one line an operation.
-const SQLITE = ['statements', 'transactions', 'rows', 'bytes', 'frames', 'objects'];
+const SQLITE = ['statements', 'transactions', 'rows', 'bytes', 'frames', 'wire', 'objects'];
 const POSTGRES = ['statements', 'transactions'];
 const columns = [
   ...SQLITE.map((what) => ({ database: 'sqlite', what, title: what })),
   ...POSTGRES.map((what) => ({ database: 'postgres', what, title: `PostgreSQL ${what}` })),
 ];
-/** They depend on the version of Node, and of the SQLite in it. */
-const OF_NODE = ['frames', 'objects'];
+/** They depend on the version of Node, of the SQLite in it, and of its headers. */
+const OF_NODE = ['frames', 'wire', 'objects'];
 
 const HEAD = `# Counts
 
 What one call of each hot operation costs: an average of ten calls on a warm store. \`npm run counts -- --write\` writes this
 file, and a test fails when a count rises or falls. Of SQLite, where nothing else is said: *statements* without BEGIN and
-COMMIT, *rows* changed by the commits, *bytes* bound to statements that write, *frames* of 4 KiB written to the log, *objects*
-of JavaScript held at most at a commit or with the answer, beyond those that are there afterwards (up to 2 % more or less are no
-difference). Work behind the answer counts, too.`;
+COMMIT, *rows* changed by the commits, *bytes* bound to statements that write, *frames* of 4 KiB written to the log (none where
+the log is emptied meanwhile), *wire*: bytes sent and received over HTTP, headers included, *objects* of JavaScript held at
+most at a commit or with the answer, beyond those that are there afterwards (up to 2 % more or less are no difference). Work
+behind the answer counts, too.`;
 
 /** Whether two counts are the same. A few objects come and go with the collector, so those alone have a tolerance. */
 const isSame = (what, before, now) =>

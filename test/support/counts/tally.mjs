@@ -26,11 +26,9 @@ function count(text) {
   if (!CONTROL.test(text)) add('statements', 1);
 }
 
-const bytesOf = (params) =>
-  params.reduce(
-    (sum, param) => sum + (typeof param === 'string' ? Buffer.byteLength(param) : param === null ? 0 : 8),
-    0,
-  );
+const bytesOfOne = (param) =>
+  typeof param === 'string' ? Buffer.byteLength(param) : param === null ? 0 : (param.byteLength ?? 8);
+const bytesOf = (params) => params.reduce((sum, param) => sum + bytesOfOne(param), 0);
 
 /** Wraps the connections of SQLite. */
 export function countSqlite({ prototype }) {
@@ -57,12 +55,25 @@ export function countSqlite({ prototype }) {
 }
 
 let asked = 0;
-/** Statements and tasks that PostgreSQL or a thread has not answered yet. */
+/** Connections, statements and tasks that PostgreSQL or a thread has not answered yet. */
 export const pendingAnswers = () => asked;
 
 /** Wraps the connections of pg, but for one that listens: it is asked every so often whether it lives. */
 export function countPostgres({ Client: { prototype } }) {
-  const { query } = prototype;
+  const { connect, query } = prototype;
+  prototype.connect = function (callback) {
+    asked++;
+    const end = () => asked--;
+    if (callback) {
+      return connect.call(this, (...answer) => {
+        end();
+        callback(...answer);
+      });
+    }
+    const connected = connect.call(this);
+    connected.then(end, end);
+    return connected;
+  };
   const listening = new WeakSet();
   prototype.query = function (config, ...rest) {
     const text = typeof config === 'string' ? config : config.text;
