@@ -43,15 +43,15 @@ describe('the corpus', () => {
 });
 
 describe('exchanges', () => {
-  it.each(exchanges.map(([asked, replied, fact]) => ({ asked, replied, fact })))(
+  it.each(exchanges.map(([asked, replied, ...facts]) => ({ asked, replied, facts })))(
     '"$asked" – "$replied"',
-    async ({ asked, replied, fact }) => {
+    async ({ asked, replied, facts }) => {
       const found = await extract([
         { id: 'asked', role: 'Assistant', text: asked, occurred_at: SAID_AT },
         { id: 'replied', role: 'User', text: replied, occurred_at: SAID_AT },
       ]);
       const together = found.filter(({ source_ids }) => source_ids.length === 2);
-      expect(together.map(({ content }) => content)).toEqual(fact === undefined ? [] : [fact]);
+      expect(together.map(({ content }) => content)).toEqual(facts);
     },
   );
 
