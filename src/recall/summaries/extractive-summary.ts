@@ -1,7 +1,8 @@
 /** An extractive summary: the statements that carry most, none twice, in order, within a token budget. */
 import type { CooperativeYield, TokenCounter } from '../../kernel/index.js';
 import { agree, overlap } from '../extraction/english/statements.js';
-import { type Candidate, candidatesOf } from './reading/candidates.js';
+import type { Candidate } from './reading/candidate.js';
+import { candidatesOf } from './reading/candidates.js';
 import { wordCount } from './reading/clauses.js';
 import type { TextSource } from './sources.js';
 import { type SummaryWriter, summaryWriter } from './summary-text.js';

@@ -1,6 +1,6 @@
 /** Renders the statements of a summary: speaker and day are written once for all statements that follow. */
 import { parseDate } from '../../text/index.js';
-import type { Candidate } from './reading/candidates.js';
+import type { Candidate } from './reading/candidate.js';
 import { roleOf, type TextSource } from './sources.js';
 
 const MAX_SPEAKER = 80;
@@ -65,5 +65,5 @@ const endOf = (statement: string): string => (/[\p{STerm}:;…"'”’)\]]$/u.te
 function separatorAfter(sentence: string): string {
   const end = sentence.slice(-1);
   if (/[。！？]/.test(end)) return '';
-  return /[\p{STerm}:;,"'”’)\]]/u.test(end) ? ' ' : '; ';
+  return /[\p{STerm}:;,"'”’]$|[\p{STerm}][)\]]$/u.test(sentence) ? ' ' : '; ';
 }

@@ -1,6 +1,6 @@
-/** A question or a proposal of an assistant, what the user replies, and the fact that both state together, if any. */
+/** A question or a proposal of an assistant, what the user replies, and the facts that both state together. */
 
-export type Exchange = readonly [asked: string, replied: string, fact?: string];
+export type Exchange = readonly [asked: string, replied: string, ...facts: string[]];
 
 export const exchanges: readonly Exchange[] = [
   [
@@ -31,9 +31,15 @@ export const exchanges: readonly Exchange[] = [
   [
     'How about the hotel Lindner for two nights? I would book it under Acme.',
     'ok do that',
+    'Decided: The hotel Lindner for two nights.',
     'Decided: I would book it under Acme.',
   ],
   ['Je propose le PPS ou une licence.', 'Parfait, on fait comme ça.', 'Decided: le PPS ou une licence.'],
+  ['Should we use Stripe or Mollie for payments?', 'Mollie it is', 'Decided: Use Mollie for payments.'],
+  ['Shall I deploy to Frankfurt?', 'ok do that', 'Decided: Deploy to Frankfurt.'],
+  ['Do you ship abroad?', 'Only to Denmark and Austria.', 'Ship abroad: Only to Denmark and Austria.'],
+  ['Do you have a nut allergy?', 'no, pollen', 'Nut allergy: no, pollen.'],
+  ['Should I prepare travel? Where are you based?', 'Madison', 'Based: Madison.'],
   // An answer that says nothing, or stands for itself.
   ['Which database do you use?', 'no idea'],
   ['Which database do you use?', 'maybe Oracle?'],
@@ -46,6 +52,10 @@ export const exchanges: readonly Exchange[] = [
   ['What is the limit?', 'I think it was 40'],
   ['When do you want the reminder?', 'what if we skipped it?'],
   ['What should I do next?', 'let me know'],
+  ['Who signs the lease?', '2,300 a month'],
+  ['How about a loyalty programme?', 'The VAT id is DE298765432.'],
+  ['Which colour do you want?', 'My sister Ana lives in Rome.'],
+  ["What's the domain? What's the budget?", 'harbour.example and 3,000'],
   // Proposals that nobody takes up, and what an assistant does itself.
   ["I'd suggest Mollie for the payments.", 'no, skip that'],
   ["I'd suggest Mollie for the payments.", 'hm, how much is Stripe?'],
@@ -54,4 +64,8 @@ export const exchanges: readonly Exchange[] = [
   ['Let me look at node 4.', 'ok'],
   ['Could he use gRPC in place of webhooks?', "no, they don't offer it"],
   ['You could consider a shorter one.', 'good'],
+  ['Should we use Stripe or Mollie for payments?', 'ok'],
+  ['Shall I draft the note to Anna?', 'yes please'],
+  ["I'd suggest Mollie for the payments.", 'Stripe it is'],
+  ['You can pay by Visa or PayPal.', 'ok thanks'],
 ];

@@ -25,11 +25,11 @@ const sourceOf = ({ text, role = 'user', speaker }: Omit<Labelled, 'keep'>, id =
 const contentsOf = async (text: string, more: Partial<TextSource> = {}): Promise<string[]> =>
   (await extract([{ ...sourceOf({ text }), ...more }])).map(({ content }) => content);
 
-/** Today's score: 147 of 151 facts are found, with one wrong one. A change of the rules may raise these, never lower them. */
-const SCORE = { sentences: 561, precision: 147 / 148, recall: 147 / 151 };
+/** Today's score: 170 of 173 facts are found, with one wrong one. A change of the rules may raise these, never lower them. */
+const SCORE = { sentences: 609, precision: 170 / 171, recall: 170 / 173 };
 
 describe('the corpus', () => {
-  it('is extracted with a precision of 0.993 and a recall of 0.973 at least', async () => {
+  it('is extracted with a precision of 0.994 and a recall of 0.982 at least', async () => {
     const found: Labelled[] = [];
     for (const one of corpus) if ((await extract([sourceOf(one)])).length > 0) found.push(one);
     const wanted = corpus.filter(({ keep }) => keep);
@@ -43,15 +43,15 @@ describe('the corpus', () => {
 });
 
 describe('exchanges', () => {
-  it.each(exchanges.map(([asked, replied, fact]) => ({ asked, replied, fact })))(
+  it.each(exchanges.map(([asked, replied, ...facts]) => ({ asked, replied, facts })))(
     '"$asked" – "$replied"',
-    async ({ asked, replied, fact }) => {
+    async ({ asked, replied, facts }) => {
       const found = await extract([
         { id: 'asked', role: 'Assistant', text: asked, occurred_at: SAID_AT },
         { id: 'replied', role: 'User', text: replied, occurred_at: SAID_AT },
       ]);
       const together = found.filter(({ source_ids }) => source_ids.length === 2);
-      expect(together.map(({ content }) => content)).toEqual(fact === undefined ? [] : [fact]);
+      expect(together.map(({ content }) => content)).toEqual(facts);
     },
   );
 

@@ -67,6 +67,23 @@ onEveryTarget('statements that a digest keeps', (test) => {
     expect(linked).toEqual(expect.arrayContaining([1, 2, 3, 4, 5, 6]));
   });
 
+  it('SUM-47 a question is closed by its first answer, and a proposal in a question by the decision', async () => {
+    const { text } = await digestOf(
+      ['Assistant', 'How about a loyalty programme?'],
+      ['User', 'Not now.'],
+      ['User', 'The VAT id is DE298765432.'],
+      ['Assistant', 'Should we use Stripe or Mollie for payments?'],
+      ['User', 'Mollie it is.'],
+      ['Assistant', 'Do you ship abroad?'],
+      ['User', 'Only to Denmark and Austria. Jonas packs the boxes. His number is 0431 55512.'],
+    );
+    expect(text).toContain('The VAT id is DE298765432.');
+    expect(text).not.toMatch(/loyalty/);
+    expect(text).toContain('Decided: Use Mollie for payments');
+    expect(text).toContain('ship abroad: Only to Denmark and Austria.');
+    expect(text).toContain("Jonas' number is 0431 55512");
+  });
+
   it.each<[string, Said[], RegExp, RegExp]>([
     [
       'a number that is denied',
@@ -121,6 +138,25 @@ onEveryTarget('statements that a digest keeps', (test) => {
       ],
       /Lena lives in Munich(?: now)? \(before: Hamburg\)/,
       /Lena lives in Hamburg/,
+    ],
+    [
+      'an amount that is named again without its unit',
+      [
+        ['User', 'The budget is 12,000 euros.'],
+        ['User', 'Actually, the budget is 14,000 now'],
+      ],
+      /The budget is 14,000 euros \(before: 12,000 euros\)/,
+      /budget is 12,000/,
+    ],
+    [
+      'an amount that changes twice',
+      [
+        ['User', 'The budget is 10,000 euros.'],
+        ['User', 'The budget is 12,000 euros now.'],
+        ['User', 'Sorry, the budget is 14,000 euros now.'],
+      ],
+      /14,000 euros \(before: 12,000 euros, 10,000 euros\)/,
+      /is 1[02],000/,
     ],
     [
       'another language',

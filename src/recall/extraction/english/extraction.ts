@@ -1,6 +1,9 @@
 /** Extracts facts from a conversation by rules, which take only plain statements. */
 import type { CooperativeYield } from '../../../kernel/index.js';
 import { parseDate, unitsOf } from '../../../text/index.js';
+import { asSpoken } from '../../summaries/reading/fragments.js';
+import { type Referents, referents } from '../../summaries/reading/referents.js';
+import { isMoment } from '../../summaries/reading/speech-acts.js';
 import { isExtractable, roleOf, type TextSource } from '../../summaries/sources.js';
 import { codeOf } from '../code-blocks.js';
 import type { ExtractedFact } from '../extractor.js';
@@ -10,10 +13,11 @@ import { conventions, decisions } from './decisions.js';
 import type { FactDraft, FactRule, Voice } from './drafts.js';
 import { exchangedFacts, sentencesIn } from './exchanges.js';
 import { personalFacts } from './personal.js';
+import { plainFacts } from './plain-facts.js';
 import { procedureIn, proceduresOf } from './procedures.js';
 import { retractions } from './retractions.js';
 import { sameFact } from './same-fact.js';
-import { isPretence, plainSentence } from './sentences.js';
+import { isPretence, mainClauses, plainSentence } from './sentences.js';
 import { namedTastes } from './tastes.js';
 import { gotchas, rootCauses, thingFacts } from './things.js';
 
@@ -28,6 +32,7 @@ const RULES: readonly FactRule[] = [
   namedTastes,
   thingFacts,
   retractions,
+  plainFacts,
 ];
 
 /** Per source: dumps are endless. */
@@ -43,13 +48,15 @@ export async function extractFacts(
   const names = await namesIn(sources, maybe_yield);
   const found: ExtractedFact[] = [];
   const bySlot = new Map<string, number[]>();
+  const named = referents();
   let before: TextSource | undefined;
   for (const one of sources) {
     if (!isExtractable(one)) continue;
     const source = { ...one, text: withoutMemory(one.text) };
     const voice = voiceOf(source, names);
     const facts: ExtractedFact[] = before ? exchanged(before, source, voice) : [];
-    for await (const fact of factsOf(source, voice, maybe_yield)) facts.push(fact);
+    const earlier = before ? sentencesIn(before).texts : [];
+    for await (const fact of factsOf(source, { voice, named, earlier }, maybe_yield)) facts.push(fact);
     for (const fact of facts) if (!isRecalled(fact, known)) add(fact, found, bySlot);
     before = source;
   }
@@ -87,9 +94,17 @@ async function namesIn(sources: readonly TextSource[], maybe_yield: CooperativeY
   return names;
 }
 
+/** Who speaks, after what. */
+interface Listening {
+  readonly voice: Voice;
+  readonly named: Referents;
+  /** The sentences of the turn before. */
+  readonly earlier: readonly string[];
+}
+
 async function* factsOf(
   source: TextSource,
-  voice: Voice,
+  { voice, named, earlier }: Listening,
   maybe_yield: CooperativeYield,
 ): AsyncGenerator<ExtractedFact> {
   for (const whole of voice.person ? [codeOf, proceduresOf] : [codeOf])
@@ -98,14 +113,29 @@ async function* factsOf(
       if (fact) yield fact;
     }
   let read = 0;
-  for (const { kind, text } of unitsOf(source.text)) {
+  const own: string[] = [];
+  for (const { kind, text } of unitsOf(asSpoken(source.text))) {
     await maybe_yield();
     // The rest of the turn plays in that scene.
     if (isPretence(text)) return;
     if (kind !== 'sentence' || text.length > MAX_SENTENCE) continue;
     if ((read += 1) > MAX_SENTENCES) return;
-    const fact = factIn(text, voice, source.id);
-    if (fact) yield fact;
+    const sentence = voice.person ? named(text, own, earlier) : text;
+    own.push(sentence);
+    yield* factsIn(sentence, { voice, named, earlier }, source.id);
+  }
+}
+
+/** The fact of a sentence, and of a person's sentence those of its further clauses. */
+function* factsIn(sentence: string, { voice, named }: Listening, source_id: string): Generator<ExtractedFact> {
+  const first = factIn(sentence, voice, source_id);
+  if (first) yield first;
+  const clauses = voice.person && plainSentence(sentence) ? mainClauses(sentence) : [];
+  for (const [n, clause] of clauses.entries()) {
+    // The first was read with the whole sentence.
+    if (n === 0) continue;
+    const fact = factIn(named(clause, clauses.slice(0, n), []), voice, source_id);
+    if (fact && !first?.content.includes(clause.replace(/[.!]+$/, ''))) yield fact;
   }
 }
 
@@ -122,7 +152,7 @@ function factIn(sentence: string, voice: Voice, source_id: string): ExtractedFac
     ? sentence.replace(/ if /, ' when ')
     : sentence;
   const plain = plainSentence(stated);
-  if (!plain) return undefined;
+  if (!plain || isMoment(plain.text)) return undefined;
   for (const rule of RULES) {
     const draft = rule(plain.text, voice);
     if (draft) return factOf(draft, plain.asked, source_id);

@@ -1,4 +1,5 @@
 /** Recognises names at the start of a sentence, where every word has a capital. */
+import { rankOf } from '../../../text/index.js';
 import type { Voice } from './drafts.js';
 
 export const PROPER =
@@ -41,6 +42,15 @@ export function isPerson(name: string, verb: string, { names }: Pick<Voice, 'nam
 /** A capital in the middle, digits, or two names in a row. */
 const isUnmistakable = (name: string): boolean =>
   /^`|[\d_./]|[a-z][A-Z]|^[A-Z]{2,}/.test(name) || (/ /.test(name) && !/^[A-Z][a-z]* [a-z]/.test(name));
+
+/** Whether the first word of a name is no other word: it is used inside a sentence, or hardly ever without its capital. */
+export function isUsedAsName(name: string, voice: Pick<Voice, 'names'>): boolean {
+  const first = name.split(' ')[0]!.replace(/['’]s?$/, '');
+  if (!isName(name, true, voice)) return false;
+  if (voice.names.has(first.toLowerCase()) || /^(?:Mr|Mrs|Ms|Dr|Prof)\.?$/.test(first)) return true;
+  const plain = rankOf(` ${first.toLowerCase()}`);
+  return plain === undefined || (rankOf(` ${first}`) ?? Number.POSITIVE_INFINITY) < plain;
+}
 
 /** `of_person`: the verb or role implies a person, so a first word with a capital is a name. */
 export function isName(name: string, of_person: boolean, { names }: Pick<Voice, 'names'>): boolean {

@@ -67,7 +67,7 @@ function beforeRequest(text: string): string {
 }
 
 const CLAUSE =
-  /(?:;|,? (?:but|so|because|'?cause|cuz|though|tho|although|thats why|that's why|which|while|whereas)\b| and (?:it|i|i'm|we|my|the|they|she|he|that|this|now)\b|, (?:and|a|an|the|especially|i|we|my|mostly|then)\b|\s[-–—]\s|\. )/i;
+  /(?:;|,? (?:but|so|because|'?cause|cuz|though|tho|although|thats why|that's why|which|while|whereas)\b| and (?:it|i|i'm|we|my|the|they|she|he|that|this|now)\b|, (?:and|a|an|the|especially|i|we|my|mostly|then)\b|\s[-–—]\s|(?<!\b(?:mr|mrs|ms|dr|prof|st|no))\. )/i;
 const TRAILING =
   /[,\s]+(?:too|as well|tho|though|dude|man|bro|lol|then|also|so much|a lot|very much|anyway|for sure|of course|in general|overall|all the time|right|haha|yea|yeah|indeed|actually|really|honestly|now|these days|any ?more|any longer)$/i;
 
@@ -77,6 +77,21 @@ export function firstClause(text: string): string {
   for (let shorter = clause.replace(TRAILING, ''); shorter !== clause; shorter = clause.replace(TRAILING, ''))
     clause = shorter;
   return clause.trim();
+}
+
+/** Where a clause with a subject of its own begins. */
+const MAIN =
+  /;\s+|\s[-–—]\s+|(?:,|\s(?=and|but))\s*(?:(?:and|but|so|because) )?(?=(?:the|our|my|his|her|he|she|it|we|they|i|I)(?:['’]\p{L}+)? |\p{Lu}[\p{Ll}'’-]+ \p{Ll}{2,})|(?<=^[\p{L}\p{N} '’-]{2,30}):\s+(?=(?:the|our|my|we|i|I) )/gu;
+
+/** The main clauses of a sentence, as it stands. */
+export function mainClauses(text: string): string[] {
+  const clauses: string[] = [];
+  let start = 0;
+  for (const { 0: mark, index } of text.matchAll(MAIN)) {
+    clauses.push(text.slice(start, index));
+    start = index + mark.length;
+  }
+  return [...clauses, text.slice(start)];
 }
 
 /** "I live in Hamburg and work for Siemens": only the first verb is put into the third person. */

@@ -15,8 +15,8 @@ const SMALL = 1.2;
 /** By rank of a word in the vocabulary of the tokenizer: common words carry little. */
 const RARITY: readonly (readonly [rank: number, weight: number])[] = [
   [1000, 0.15],
-  [4000, 0.45],
-  [12_000, 0.7],
+  [4000, 0.55],
+  [12_000, 0.8],
   [40_000, 0.9],
 ];
 const RARE = 1;

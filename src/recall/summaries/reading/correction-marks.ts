@@ -6,9 +6,19 @@ const EXPLICIT =
   /\b(?:corrections?|corrected|scratch that|misremembered|misspoke|mistake|my bad|i was wrong|typo|(?:two|three|one|small|quick|more) fix(?:es)?|hold on|wait|sorry|actually|in fact|swap(?:ped)?|on inverse|je corrige|je me suis tromp\w*|en fait|pardon|korrektur|moment|verzeihung|wir tauschen|eigentlich|en realidad|corrección|perdón|me equivoqué|in realtà|correzione|scusa|mi sono sbagliat\w*|eigenlijk|correctie|na verdade|correção|desculpa)(?![\p{L}])/iu;
 /** Says that something is different from now on. */
 const CHANGED =
-  /\b(?:updated?|changed|changes|moved|moves|switched|switching|postponed|rescheduled|pushed|delayed|brought forward|extended|shifted|revised|replaced|make (?:it|that)|no longer|from now on|from [^,.]{1,20} on|instead|(?:isn|wasn|aren)['’]t|it's not|is not|turns out|is now|now|already|(?:put|set|raise|lower|bump|cut|bring|push)\w* .{0,30}\b(?:down|up|back)?\b ?to|after all|finalement|ce n['’]est (?:pas|plus)|n['’]est plus|au lieu de|désormais|à partir d[eu]|plutôt|reporté\w*|déplacé\w*|avancé\w*|changé\w*|sondern|nicht mehr|statt|stattdessen|ab jetzt|jetzt|verschoben|geändert|doch nicht|stimmt nicht|ya no|en vez de|ahora|cambiad\w*|movid\w*|sino|non più|invece|adesso|spostat\w*|cambiat\w*|niet meer|in plaats van|verplaatst|gewijzigd|em vez de|agora|mudou)(?![\p{L}])/iu;
+  /\b(?:updated?|changed|changes|moved|moves|switched|switching|postponed|rescheduled|pushed|delayed|brought forward|extended|shifted|revised|replaced|make (?:it|that)|no longer|from now on|from [^,.]{1,20} on|instead|(?:isn|wasn|aren)['’]t|it's not|is not|turns out|is now|now|already|went (?:up|down|from)|(?:up|down) (?:to|from)|(?:in|de)creased|reduced|rose|dropped|doubled|halved|(?:put|set|raise|lower|bump|cut|bring|push)\w* .{0,30}\b(?:down|up|back)?\b ?to|after all|finalement|ce n['’]est (?:pas|plus)|n['’]est plus|au lieu de|désormais|à partir d[eu]|plutôt|reporté\w*|déplacé\w*|avancé\w*|changé\w*|sondern|nicht mehr|statt|stattdessen|ab jetzt|jetzt|verschoben|geändert|doch nicht|stimmt nicht|ya no|en vez de|ahora|cambiad\w*|movid\w*|sino|non più|invece|adesso|spostat\w*|cambiat\w*|niet meer|in plaats van|verplaatst|gewijzigd|em vez de|agora|mudou)(?![\p{L}])/iu;
+
+const ALL_MARKS = new RegExp(`${EXPLICIT.source}|${CHANGED.source}`, 'giu');
 
 export const correctsOpenly = (statement: string): boolean => EXPLICIT.test(statement);
+
+/** A text without the words by which it corrects. */
+export const withoutMarks = (text: string): string =>
+  // "Put the budget down to" says what is changed.
+  text.replace(ALL_MARKS, (mark) => (mark.split(' ').length > 2 ? mark : ' '));
+
+/** "The handover was moved.": says that something changes, and the next sentence says to what. */
+export const announcesChange = (statement: string): boolean => EXPLICIT.test(statement) || CHANGED.test(statement);
 
 /** "Correction: …", "Oh wait, …". */
 export function withoutLead(statement: string): string {
@@ -24,6 +34,26 @@ export function changedValues(statement: string): StatedValue[] {
   for (const part of statement.split(/[;,]\s+|\s[–—]\s/))
     if (CHANGED.test(part)) for (const { kind } of valuesIn(part)) changed.add(kind);
   return values.filter(({ kind }) => changed.has(kind));
+}
+
+/** Says that something is less or more than was thought; alone it tells little. */
+const HINTS = /\b(?:only|just|even|nur|bloß|seulement|plus que|solo|sólo|soltanto|maar|alleen)(?![\p{L}])/iu;
+export const hintsAtChange = (statement: string): boolean => HINTS.test(statement);
+
+/** "From eight to six episodes." */
+const FROM_TO = /\bfrom (\p{L}+|\d[\d.,]*) to (\p{L}+|\d[\d.,]*) (\p{L}{3,})/iu;
+
+/** "Margit swapped the Elgar for three part-songs." */
+const SWAPS = [
+  /\b(?:swap(?:s|ped)?|exchang(?:es?|ed)|replac(?:es?|ed)|substitut(?:es?|ed)|trad(?:es?|ed)) (?:the |our |my )?(?<old>.{2,40}?) (?:for|with|by|against) (?<name>.{2,60}?)(?=[.,;:!?]|$| (?:because|since|so|now)\b)/iu,
+];
+/** What is put in place of something else; the earlier statement keeps its words. */
+export function swappedName(statement: string): { readonly old: string; readonly name: string } | undefined {
+  for (const pattern of SWAPS) {
+    const found = pattern.exec(statement)?.groups;
+    if (found && /\p{Lu}|\d/u.test(found.old!)) return { old: found.old!, name: found.name! };
+  }
+  return undefined;
 }
 
 /** An old value that is named: "not 140", "isn't 20", "instead of Monday", "the 20 is from last year". */
@@ -42,13 +72,21 @@ const DENIED_NAMES = [
   `(?:not|n['’]t|pas|nicht|no|non|niet|não) ${PLACE}(?<old>${A_NAME}),? (?:but|mais|sondern|sino|ma|maar|mas|it['’]s|c['’]est) ${PLACE}(?<name>${A_NAME})`,
 ].map((pattern) => new RegExp(`(?<![\\p{L}])(?:${pattern})`, 'u'));
 
+interface DeniedName {
+  readonly old: string;
+  readonly name: string;
+  /** Whether both are numbers of the same things. */
+  readonly counted: boolean;
+}
+
 /** "Munich, not Hamburg", "Munich instead of Hamburg", "not Hamburg but Munich". */
-export function deniedName(statement: string): { readonly old: string; readonly name: string } | undefined {
+export function deniedName(statement: string): DeniedName | undefined {
   for (const pattern of DENIED_NAMES) {
     const found = pattern.exec(statement)?.groups;
-    if (found) return { old: found.old!, name: found.name! };
+    if (found) return { old: found.old!, name: found.name!, counted: false };
   }
-  return undefined;
+  const [, old, name, unit] = FROM_TO.exec(statement) ?? [];
+  return unit === undefined ? undefined : { old: `${old} ${unit}`, name: `${name} ${unit}`, counted: true };
 }
 
 /** "So 120 connections altogether": what follows from something said before. */

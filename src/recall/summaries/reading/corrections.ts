@@ -1,34 +1,37 @@
 /** Corrections: a statement that gives a value anew replaces the older value, which then stands as "(before: …)". */
 import type { CooperativeYield } from '../../../kernel/index.js';
-import { parseDate } from '../../../text/index.js';
 import { factStated } from '../../extraction/english/extraction.js';
 import { sameFact } from '../../extraction/english/same-fact.js';
 import type { ExtractedFact } from '../../extraction/extractor.js';
 import type { TextSource } from '../sources.js';
-import { changedValues, concludes, correctsOpenly, deniedName, isDenied, withoutLead } from './correction-marks.js';
+import {
+  announcesChange,
+  changedValues,
+  concludes,
+  correctsOpenly,
+  deniedName,
+  hintsAtChange,
+  isDenied,
+  swappedName,
+  withoutLead,
+  withoutMarks,
+} from './correction-marks.js';
+import { isRelated, meantBy, type NewValues, RECENT, reachOf, type Statement } from './meant-values.js';
+import { overlaps, type Replacement, sinceOf, withoutNow, withReplacements, withUnits } from './replacements.js';
+import { type Mention, mentionsIn, specificTerms, topicTerms } from './value-contexts.js';
 import { type StatedValue, valuesIn } from './values.js';
 
-/** A statement as it was read. */
-export interface Statement {
-  readonly source: number;
-  readonly text: string;
-  /** Whether an assistant or a tool says it. */
-  readonly derived: boolean;
-  /** Stems of its turn, and of the question that the turn answers. */
-  readonly topic: ReadonlySet<string>;
-}
-
 export interface Correction {
-  /** The text with the new value; undefined if the statement does not hold any more. */
+  /** The text with the new values; undefined if the statement does not hold any more. */
   readonly text: string | undefined;
   /** The old values as the statement has them. */
   readonly old: readonly string[];
-  /** Index of the source that corrects it. */
+  /** Index of the source that corrects it; of several, the last. */
   readonly by: number;
+  /** Indexes of the statements whose new values the text has. */
+  readonly merged: readonly number[];
 }
 
-/** Turns back in which a value without a common word can be meant. */
-const RECENT = 3;
 /** Earlier statements that a correction is compared with. */
 const MAX_BACK = 500;
 
@@ -36,9 +39,10 @@ const MAX_BACK = 500;
 export async function correctionsOf(
   statements: readonly Statement[],
   sources: readonly TextSource[],
+  names: ReadonlySet<string>,
   maybe_yield: CooperativeYield,
 ): Promise<ReadonlyMap<number, Correction>> {
-  const corrector = new Corrector(statements, sources);
+  const corrector = new Corrector(statements, sources, names);
   for (const at of statements.keys()) {
     await maybe_yield();
     corrector.read(at);
@@ -49,25 +53,36 @@ export async function correctionsOf(
 
 /** Reads statements in order, each against those before it. */
 class Corrector {
-  readonly corrections = new Map<number, Correction>();
   readonly #statements: readonly Statement[];
   readonly #sources: readonly TextSource[];
-  readonly #values: StatedValue[][] = [];
+  readonly #names: ReadonlySet<string>;
+  readonly #mentions: Mention[][] = [];
+  readonly #corrections = new Map<number, Correction>();
+  readonly #replaced = new Map<number, Replacement[]>();
+  /** By index of a correction, the statement that has its new value. */
+  readonly #mergedInto = new Map<number, number>();
   /** By whom it is about, subject and slot, the last statement that the rules of extraction read. */
   readonly #slots = new Map<string, { readonly at: number; readonly fact: ExtractedFact }>();
 
-  constructor(statements: readonly Statement[], sources: readonly TextSource[]) {
+  constructor(statements: readonly Statement[], sources: readonly TextSource[], names: ReadonlySet<string>) {
     this.#statements = statements;
     this.#sources = sources;
+    this.#names = names;
+  }
+
+  get corrections(): ReadonlyMap<number, Correction> {
+    return this.#corrections;
   }
 
   read(at: number): void {
     const statement = this.#statements[at]!;
-    const stated = valuesIn(statement.text);
-    this.#values.push(stated);
+    const mentions = mentionsIn(statement.text, this.#names);
+    this.#mentions.push(mentions);
     if (statement.derived) return;
     this.#replaceSlot(at, statement);
     this.#replaceName(at, statement);
+    this.#replaceSwapped(at, statement);
+    const stated = mentions.map(({ value }) => value);
     const denied = stated.filter((value) => isDenied(statement.text, value));
     if (denied.length > 0) {
       const kept = stated.filter((value) => !denied.includes(value));
@@ -75,23 +90,26 @@ class Corrector {
       for (const value of denied) this.#replaceDenied(at, value, news);
       return;
     }
-    const changed = changedValues(statement.text);
-    for (const kind of new Set(changed.map((value) => value.kind)))
-      this.#replaceMeant(
-        at,
-        changed.filter((value) => value.kind === kind),
-      );
+    const announced = this.#isAnnounced(at);
+    const changed = new Set(changedValues(statement.text).map(({ index }) => index));
+    const hinted = hintsAtChange(statement.text);
+    const given = mentions.filter(({ value }) => announced || hinted || changed.has(value.index));
+    for (const kind of new Set(given.map(({ value }) => value.kind))) {
+      const some = given.filter(({ value }) => value.kind === kind);
+      const hints = !announced && !some.some(({ value }) => changed.has(value.index));
+      this.#replaceMeant(at, this.#given(at, some, announced), hints);
+    }
   }
 
   /** Drops what an assistant concluded from an old value just after it. */
   dropConclusions(): void {
-    for (const [from, { by }] of [...this.corrections]) {
+    for (const [from, { by }] of [...this.#corrections]) {
       const last = this.#statements[from]!.source + RECENT;
       for (let i = from + 1; i < this.#statements.length && this.#statements[i]!.source <= last; i++) {
         const { text, derived, source } = this.#statements[i]!;
-        const old = this.#values[i]!.map((value) => value.text);
-        if (!derived || source >= by || this.corrections.has(i) || old.length === 0 || !concludes(text)) continue;
-        this.corrections.set(i, { text: undefined, old, by });
+        const old = this.#mentions[i]!.map(({ value }) => value.text);
+        if (!derived || source >= by || this.#corrections.has(i) || old.length === 0 || !concludes(text)) continue;
+        this.#corrections.set(i, { text: undefined, old, by, merged: [] });
       }
     }
   }
@@ -103,63 +121,120 @@ class Corrector {
     const slot = `${this.#sources[source]!.about ?? ''}\n${fact.subject}\n${fact.slot}`;
     const before = this.#slots.get(slot);
     this.#slots.set(slot, { at, fact });
-    if (!before || this.corrections.has(before.at) || this.#statements[before.at]!.source === source) return;
+    if (!before || this.#statements[before.at]!.source === source) return;
     if (sameFact(fact, before.fact) !== 'contradicts') return;
-    const index = this.#statements[before.at]!.text.indexOf(before.fact.value);
-    const old = named(before.fact.value, index);
-    this.#note(before.at, [old], index < 0 || fact.negated ? undefined : [named(fact.value, 0)], source);
+    const value = withoutNow(before.fact.value);
+    const index = this.#statements[before.at]!.text.indexOf(value);
+    const news = named(withoutNow(fact.value), 0);
+    const now = index < 0 || fact.negated ? undefined : withUnits([asValue(news)], [asValue(named(value, index))]);
+    this.#note(before.at, [named(value, index)], now, at);
   }
 
-  #replaceName(at: number, { source, text, topic }: Statement): void {
+  #replaceName(at: number, { text, topic }: Statement): void {
     const denied = deniedName(text);
     if (!denied) return;
     for (const [i, other] of this.#before(at)) {
-      const index = other.text.indexOf(denied.old);
-      if (index < 0 || this.corrections.has(i) || !isRelated(other.topic, topic, denied.old)) continue;
-      this.#note(i, [named(denied.old, index)], [named(denied.name, 0)], source);
+      const index = other.text.toLowerCase().indexOf(denied.old.toLowerCase());
+      if (index < 0 || this.#corrections.has(i)) continue;
+      if (!denied.counted && !isRelated(other.topic, topic, denied.old)) continue;
+      const old = other.text.slice(index, index + denied.old.length);
+      this.#note(i, [named(old, index)], [named(denied.name, 0)], at);
+    }
+  }
+
+  /** "Four songs by Elgar", later "we swapped the Elgar for three part-songs". */
+  #replaceSwapped(at: number, { text }: Statement): void {
+    const swapped = swappedName(text);
+    if (!swapped) return;
+    for (const [i, other] of this.#before(at)) {
+      const index = other.text.indexOf(swapped.old);
+      if (index < 0 || other.derived || this.#corrections.has(i)) continue;
+      const old = named(swapped.old, index);
+      this.#note(i, [old], [named(`${swapped.old} (replaced by ${swapped.name})`, index)], at);
+      return;
     }
   }
 
   /** Every earlier statement of a denied value. */
   #replaceDenied(at: number, old: StatedValue, given: readonly StatedValue[]): void {
     const { source, topic } = this.#statements[at]!;
+    const own = this.#termsOf(at);
+    const found: { readonly i: number; readonly value: StatedValue; readonly news: StatedValue | undefined }[] = [];
     for (const [i, other] of this.#before(at))
-      for (const value of this.#values[i]!) {
+      for (const { value, clause } of this.#mentions[i]!) {
         if (!isSameValue(value, old)) continue;
         const news = given.findLast(({ kind, key }) => key !== value.key && (kind === value.kind || kind === 'number'));
-        const related = isRelated(other.topic, topic, '');
+        const near = isRelated(reachOf(other), own, '');
+        // A plan that changes leaves what was done on that day.
+        if (!near && isTime(value) && isPast(other.text, clause)) continue;
+        const related = near || isRelated(other.topic, topic, '');
         // "Not 5" is about 5 % if the new value is a percentage, and about no number of people.
         const otherKind = news === undefined && value.kind !== 'number' && given.some(({ kind }) => kind !== 'number');
         const bare = value.kind === 'number' && other.source < source - RECENT;
         if (!related && old.kind === 'number' && (otherKind || bare)) continue;
-        this.#note(i, [value], news && [news], source);
+        found.push({ i, value, news });
       }
+    // A bare number has the unit of the new value, if anything has.
+    const exact = found.filter(({ value, news }) => news?.kind === value.kind && value.kind !== 'number');
+    for (const { i, value, news } of exact.length > 0 && old.kind === 'number' ? exact : found)
+      this.#note(i, [value], news && withUnits([news], [value]), at);
   }
 
   /** The earlier statement with the same kind of value that shares most with the correction. */
-  #replaceMeant(at: number, given: readonly StatedValue[]): void {
-    const { source, topic, text } = this.#statements[at]!;
-    const { kind } = given[0]!;
-    const open = correctsOpenly(text);
-    const months = new Set(given.map(({ month }) => month));
-    let best: { readonly i: number; readonly score: number; readonly olds: readonly StatedValue[] } | undefined;
+  #replaceMeant(at: number, given: NewValues, hinted: boolean): void {
+    const news = given.mentions.map(({ value }) => value);
+    let best: Best | undefined;
     let inMonths = 0;
     for (const [i, other] of this.#before(at)) {
-      const olds = this.#values[i]!.filter((value) => value.kind === kind);
-      // A statement that repeats one of the new values is not corrected.
-      if (other.derived || olds.length === 0 || olds.some(({ key }) => given.some((one) => one.key === key))) continue;
-      const common = [...other.topic].filter((one) => hasTerm(topic, one)).length;
-      const near = source - other.source <= RECENT;
-      const inMonth = kind === 'date' && olds[0]!.month !== undefined && months.has(olds[0]!.month);
-      if (inMonth) inMonths += 1;
-      // A bare answer: "71" – "wait, 72".
-      const bare = near && open && other.text.trim().length <= olds[0]!.text.length + 1;
-      if (kind === 'number' ? !bare : common === 0 && !inMonth && !(near && open)) continue;
-      const score = common + (near ? 1 : 0) + (inMonth ? 2 : 0) + i / this.#statements.length;
-      if (!best || score >= best.score) best = { i, score, olds };
+      if (other.derived) continue;
+      const meant = meantBy(given, other, this.#mentions[i]!);
+      // A mere hint has to be about the very same.
+      if (meant === undefined || (hinted && !(meant.common >= 2 && !meant.apart))) continue;
+      if (meant.inMonth) inMonths += 1;
+      const score = meant.score + i / this.#statements.length;
+      if (meant.accepted && (!best || score >= best.score)) best = { i, score, olds: meant.olds };
     }
     // Of several days in the month, only a common word tells which is meant.
-    if (best && (inMonths < 2 || best.score >= 3)) this.#note(best.i, best.olds, given, source);
+    if (!best || (inMonths >= 2 && best.score < 3)) return;
+    const { i, olds } = best;
+    this.#note(i, olds, withUnits(news, olds), at);
+    this.#replaceElsewhere(at, best, news);
+  }
+
+  /** What new values are said of: the terms of their sentence, or those of the sentence before. */
+  #given(at: number, mentions: readonly Mention[], announced: boolean): NewValues {
+    const { source, text, own } = this.#statements[at]!;
+    const about = this.#termsOf(at);
+    const says_more = about.size > 0;
+    const before = this.#statements[at - 1];
+    if ((announced || !says_more) && before?.source === source)
+      for (const term of specificTerms(before.own)) about.add(term);
+    const open = announced || correctsOpenly(text);
+    return { source, mentions, about, own, says_more, open };
+  }
+
+  #termsOf(at: number): Set<string> {
+    return specificTerms(topicTerms(withoutMarks(this.#statements[at]!.text), this.#names));
+  }
+
+  /** "The handover was moved. The keys come on 12 March." */
+  #isAnnounced(at: number): boolean {
+    const before = this.#statements[at - 1];
+    if (before === undefined || before.source !== this.#statements[at]!.source) return false;
+    return this.#mentions[at - 1]!.length === 0 && announcesChange(before.text);
+  }
+
+  /** What repeats the old value, and what an assistant made of it. */
+  #replaceElsewhere(at: number, { i: best, olds }: Best, news: readonly StatedValue[]): void {
+    const about = reachOf(this.#statements[best]!);
+    for (const [i, other] of this.#before(at)) {
+      if (i === best || this.#corrections.has(i)) continue;
+      const again = this.#mentions[i]!.map(({ value }) => value).filter((value) =>
+        olds.some((old) => old.kind === value.kind && old.key === value.key && value.kind !== 'number'),
+      );
+      if (again.length === 0 || !isRelated(specificTerms(other.topic), specificTerms(about), '')) continue;
+      this.#note(i, again, withUnits(news, again), at);
+    }
   }
 
   *#before(at: number): Generator<readonly [number, Statement]> {
@@ -183,48 +258,65 @@ class Corrector {
     return values;
   }
 
-  #note(i: number, olds: readonly StatedValue[], news: readonly StatedValue[] | undefined, by: number): void {
+  /** `at`: index of the statement that corrects. */
+  #note(i: number, olds: readonly StatedValue[], news: readonly StatedValue[] | undefined, at: number): void {
     const { text, derived, source } = this.#statements[i]!;
-    const old = [...(this.corrections.get(i)?.old ?? []), ...olds.map((value) => value.text)];
+    const by = this.#statements[at]!.source;
+    const root = this.#mergedInto.get(i);
+    if (root !== undefined && news !== undefined) this.#noteAgain(root, olds, news, at);
+    const before = this.#corrections.get(i);
+    const old = [...new Set([...(before?.old ?? []), ...olds.map((value) => value.text)])];
+    const merged = [...(before?.merged ?? []), at];
     // What an assistant concluded from an old value does not hold with the new one.
-    const lost = news === undefined || derived || this.corrections.has(i);
+    if (news === undefined || derived || root !== undefined || (before !== undefined && before.text === undefined)) {
+      // The same statement may have named the new value by another rule.
+      if (before?.by === by && before.text !== undefined) return;
+      this.#corrections.set(i, { text: undefined, old, by, merged: [] });
+      return;
+    }
     const since = sinceOf(this.#sources[source]!, this.#sources[by]!);
-    this.corrections.set(i, { text: lost ? undefined : replaced(text, olds, news, since), old, by });
+    const replaced = this.#replaced.get(i) ?? [];
+    this.#replaced.set(i, replaced);
+    for (const [n, value] of olds.entries()) {
+      const now = news[Math.min(n, news.length - 1)]!.text;
+      const at = replaced.findIndex((one) => overlaps(one.old, value));
+      if (at < 0) replaced.push({ old: value, since, before: [value.text], now });
+      // Two rules may read the same correction.
+      else if (before?.by !== by)
+        replaced[at] = { ...replaced[at]!, since, before: [replaced[at]!.now, ...replaced[at]!.before], now };
+    }
+    this.#mergedInto.set(at, i);
+    this.#corrections.set(i, { text: withReplacements(text, replaced), old, by, merged });
+  }
+
+  /** A statement whose value was replaced by one that does not hold any more either. */
+  #noteAgain(root: number, olds: readonly StatedValue[], news: readonly StatedValue[], at: number): void {
+    const present = (this.#replaced.get(root) ?? []).filter(({ now }) =>
+      olds.some((old) => now.includes(old.text) || old.text.includes(now)),
+    );
+    const spans = present.map(({ old }) => old);
+    if (spans.length > 0) this.#note(root, spans, withUnits(news, spans), at);
   }
 }
+
+/** The earlier statement that a correction means. */
+interface Best {
+  readonly i: number;
+  readonly score: number;
+  readonly olds: readonly StatedValue[];
+}
+
+const isTime = ({ kind }: StatedValue): boolean => kind === 'date' || kind === 'weekday' || kind === 'time';
+const PAST = /\b(?:was|were|went|met|came|saw|had|got|did|took|said|told|heard|read|bought|sent|\p{L}{2,}ed)\b/iu;
+const isPast = (text: string, clause: ReadonlySet<string>): boolean => clause.size > 0 && PAST.test(text);
 
 const named = (text: string, index: number): StatedValue => ({ kind: 'name', text, index, key: text });
 
+/** A name that is one value, such as an amount, as that value. */
+function asValue(name: StatedValue): StatedValue {
+  const [only] = valuesIn(name.text);
+  return only?.text === name.text ? { ...only, index: name.index } : name;
+}
+
 const isSameValue = (value: StatedValue, old: StatedValue): boolean =>
   value.key === old.key && (value.kind === old.kind || old.kind === 'number' || value.kind === 'number');
-
-/** Whether topics have a term in common, besides one that is given. */
-const isRelated = (one: ReadonlySet<string>, other: ReadonlySet<string>, except: string): boolean =>
-  [...one].some((term) => !except.toLowerCase().startsWith(term.slice(0, 4)) && hasTerm(other, term));
-
-/** Whether a topic has a term, or a short form of it: "Zbig" for "Zbigniew". */
-function hasTerm(topic: ReadonlySet<string>, term: string): boolean {
-  if (topic.has(term)) return true;
-  if (term.length < 4) return false;
-  for (const one of topic) if (one.length >= 4 && (one.startsWith(term) || term.startsWith(one))) return true;
-  return false;
-}
-
-/** Replaces the values in order. */
-function replaced(text: string, olds: readonly StatedValue[], news: readonly StatedValue[], since: string): string {
-  let result = text;
-  for (const [n, old] of [...olds.entries()].reverse()) {
-    const value = news[Math.min(n, news.length - 1)]!;
-    const mark = `${value.text} (${since}before: ${old.text})`;
-    result = `${result.slice(0, old.index)}${mark}${result.slice(old.index + old.text.length)}`;
-  }
-  return result;
-}
-
-/** The day of the correction, unless both were said on the same day. */
-function sinceOf(old: TextSource, news: TextSource): string {
-  const [before, at] = [parseDate(old.occurred_at), parseDate(news.occurred_at)];
-  if (before === undefined || at === undefined) return '';
-  const day = new Date(at).toISOString().slice(0, 10);
-  return new Date(before).toISOString().slice(0, 10) === day ? '' : `since ${day}; `;
-}

@@ -32,13 +32,38 @@ export function withoutTalk(sentence: string): string {
 /** Leads that carry nothing, also without a mark behind them. */
 const SOFT = /^(?:(?:ok(?:ay)?|oh|ah|ooh|hm+|well|so|and|also|btw|fyi|yeah|yes|wait|haha+|lol|oui|ja|sí|sì)\s*)+$/i;
 
+/** What a sentence says after it agreed. */
+export const withoutAgreement = (sentence: string): string =>
+  sentence.replace(AGREEMENT, '').replace(/^[\s,.!;:—–-]+(?:and )?/iu, '');
+
+/** Words that agree, alone or in a row: "ok, do that", "yes please". */
+const AGREEING = alternatives(
+  "do that|do it|do so|please do|yes please|let's do that|let's do it|let's do so|let's go|go for it|go ahead|go with that|go with it|that's fine|that is fine|agreed|i agree|deal|love it|love that|i like it|i like that|like it|sounds good|sounds great|sounds right|sounds fine|sounds perfect|sound good|works for me|that works|works|makes sense|good idea|great idea|good plan|good call|nice idea|excellent idea|you're right|you are right|put exactly that|book it|take it|use that|exactly|perfect|fair enough|fair|fine|good|great|nice|lovely|cool|excellent|wonderful|brilliant|absolutely|definitely|of course|certainly|sure thing|sure|right|alright|all right|yes|yeah|yep|yup|aye|ok|okay|oh|ooh|hm|haha|please|why not|thanks|thank you|then|with that|as you say|" +
+    "parfait|d'accord|on fait ça|on fait comme ça|faites ça|ça marche|ça me va|très bien|bonne idée|super|oui|volontiers|allez-y|vas-y|einverstanden|machen wir so|machen wir|mach das|abgemacht|gute idee|passt|gerne|gern|ja|genau|bitte|de acuerdo|hagámoslo|hazlo|buena idea|vale|perfecto|sí|claro|d'accordo|facciamo così|fallo|va bene|perfetto|sì|certo|akkoord|doen we|doe maar|goed idee|prima|combinado|boa ideia|sim|fechado",
+);
+const AGREEMENT = new RegExp(
+  `^(?:${AGREEING}[\\s,]*)+(?=$|[.!;:—–-]|(?<=,\\s*)|let['’]s |and |we['’]ll |i['’]ll |with |book |take |order |put |add )`,
+  'iu',
+);
+/** "Ok, but not before May", "nice, only too dear". */
+const RESERVE =
+  /(?<![\p{L}])(?:but|however|though|except|unless|instead|only|rather|not|too|mais|sauf|pas|aber|nur|nicht|pero|sólo|ma|però|non|maar|niet|mas|não)(?![\p{L}])|n['’]t(?![\p{L}])/iu;
+const IT_IS =
+  /^(?!(?:i|we|you|he|she|they)\b)(?!.*\b(?:what|how|where|who|when|as|like|that|whatever|if|because|think|guess|so) )[^.!?]{1,60}? it is(?![\p{L}'’-])/iu;
+
+const MAX_REPLY = 120;
+
 /** The speaker agrees with what was proposed just before. */
-const AGREEMENT =
-  /^(?:(?:oh |hm+,? |ooh+ |yeah |yes,? |yep |ok(?:ay)?,? |haha,? )*(?:do (?:that|it|so)|let's do (?:that|it|so)|go (?:for it|ahead|with (?:that|it))|agreed|deal|love (?:it|that)|good (?:idea|plan|call)|great idea|sounds? (?:good|great|right|fine|perfect)|works for me|perfect|fair(?: enough)?|fine|you're right|exactly|good|great|nice|yes|yep|ok(?:ay)?|sure|please(?: do)?|that works|i like (?:it|that)|book it|put exactly that)(?![\p{L}'’-])|(?:ok(?:ay)?,? )?(?:parfait|d'accord|on fait (?:comme )?ça|ça marche|très bien|bonne idée|super|oui|einverstanden|machen wir(?: so)?|abgemacht|gute idee|passt|gerne?|ja|genau|de acuerdo|hagámoslo|buena idea|vale|perfecto|sí|d'accordo|facciamo così|va bene|perfetto|sì|akkoord|doen we|goed idee|prima|ja|combinado|boa ideia|sim|fechado)(?![\p{L}'’-])|.{1,40}? it is(?![\p{L}'’-]))/iu;
-export const agrees = (turn: string): boolean => AGREEMENT.test(turn.trimStart());
+export function agrees(turn: string): boolean {
+  const first = /^[^.!?\n]*[.!?]?/.exec(turn.trimStart().slice(0, MAX_REPLY))![0];
+  if (first.endsWith('?')) return false;
+  if (IT_IS.test(first)) return true;
+  const agreement = AGREEMENT.exec(first);
+  return agreement !== null && !RESERVE.test(first.slice(agreement[0].length));
+}
 
 const REFUSAL =
-  /^(?:(?:yeah|oh|hm+|well|um),? )?(?:no(?! problem)|nah|nope|skip|rather not|not really|don't|never mind|non|nein|lieber nicht|nee|não)(?![\p{L}'’-])/iu;
+  /^(?:(?:yeah|oh|hm+|well|um|ok|sorry|thanks|nice|ah)[,.]? )?(?:no(?! (?:problem|doubt|more than))|nah|nope|skip|rather not|not (?:now|yet|really|today|this (?:time|year)|for me|necessary|needed|sure)|don['’]t|never mind|i['’]d rather not|let['’]s not|forget (?:it|that)|absolutely not|definitely not|certainly not|maybe later|later maybe|another time|non(?! (?:c['’]est|plus))|pas (?:maintenant|besoin|la peine)|nein|lieber nicht|jetzt nicht|ahora no|mejor no|non ora|nee|liever niet|não)(?![\p{L}'’-])/iu;
 export const refuses = (turn: string): boolean => REFUSAL.test(turn.trimStart());
 
 /** "Option 2", "2!!", "the second": which of several options is chosen, from 1. */
@@ -62,10 +87,21 @@ const ORDINALS = [
 /** Ideas that nobody has taken up, jokes and wishes. */
 const MUSING =
   /\b(?:what if|maybe|perhaps|(?:was|am|'m|been|just) thinking|thinking (?:of|about|aloud|out loud)|might|kidding|joking|would it be|i wish|dreaming|wondering|could we|someday|one day|for fun|peut-être|et si|je rêve|j'hésite|vielleicht|was wäre,? wenn|quizás?|tal vez|y si|estaba pensando|forse|e se|stavo pensando|misschien|wat als|talvez)(?![\p{L}'’-])/iu;
-export const muses = (turn: string): boolean => MUSING.test(turn) || /\bhaha|\blol\b/i.test(turn);
+export const muses = (turn: string): boolean => MUSING.test(turn) || isJoking(turn);
 
-/** "Lovely idea!" */
-export const isExclamation = (sentence: string): boolean => /^[^\d]{1,40}!$/.test(sentence);
+const JOKING = /(?<![\p{L}])(?:lol|lmao|rofl|ha(?:ha)+h?|hihi|mdr|ptdr|jaja+)(?![\p{L}])|[😂🤣😅😜😝]/iu;
+export const isJoking = (sentence: string): boolean => JOKING.test(sentence);
+
+/** What an assistant says of what it heard: "Lovely idea!", "A fair trade." */
+export const isRemark = (sentence: string): boolean =>
+  /^[^\d]{1,40}!$/.test(sentence) || (/^(?:\S+\s){0,4}\S+$/.test(sentence) && !/\d|\s\p{Lu}|[_/@#]/u.test(sentence));
+
+/** What happens at the moment around those who speak: "our cat just walked over the keyboard". */
+const MOMENT =
+  /(?<![\p{L}])(?:(?:my|our|the|a|her|his) (?:[\p{L}]+ )?(?:cat|dog|parrot|bird|puppy|kitten|hamster|baby|toddler|kids?|son|daughter|husband|wife|neighbou?rs?|phone|battery|laptop|screen|wifi|internet|connection|doorbell|kettle|coffee|tea|pizza|oven|alarm|boss)(?:['’]s)?(?: (?:is|are|was|has|have))? (?:just|now|at it|again|about to|barking|crying|screaming|calling|ringing|boiling|dying|dead|meowing|jumping|asleep|on (?:my|the)|at \d+ ?(?:%|percent)|made|threw|knocked|spilled|ate|stole)|(?:the |oh |sorry,? )*(?:door ?bell|phone)(?: (?:rang|is ringing|rings))?(?:,? sorry)?$|brb(?![\p{L}])|back in a (?:sec|minute|moment|bit)|(?:one|just a|a) sec$|might drop out|(?:spilled|knocked over) (?:my|the)|(?:typing|writing) (?:this )?(?:from|on|with) (?:my|the)|(?:on|at) the (?:bus|train|tram) (?:now|right now|so)|in bed (?:already|now)|it['’]s (?:late|raining|snowing|so hot|freezing)|i(?:['’]m| am) (?:so |really |a bit |very )?(?:tired|hungry|starving|freezing|exhausted|knackered|bored)|forgetting things|need (?:a )?(?:coffee|nap))/iu;
+/** Not where it says more: "the baby is on antibiotics until 4 May". */
+export const isMoment = (sentence: string): boolean =>
+  MOMENT.test(sentence) && !/\d{2,}(?! ?(?:%|percent))/.test(sentence);
 
 /** A memory told in passing. */
 const ANECDOTE =
@@ -82,10 +118,21 @@ const SUGGESTION =
   /\b(?:i'd|i would|i propose|i suggest|i recommend|you could|you can|you might|we could|could also|shall we|consider|how about|options?|alternatively|or else|let's|vous pouvez|le plus simple|on pourrait|je propose|je suggère|je recommande|ich würde|ich schlage|du könntest|sie könnten|podrías|propongo|sugiero|recomiendo|potresti|suggerisco|je zou|ik stel)(?![\p{L}'’-])/iu;
 export const suggests = (sentence: string): boolean => SUGGESTION.test(sentence);
 
+/** Informs rather than proposes: "You can pay by card." */
+const INFORMS =
+  /^(?:(?:and|also|or|then|there),? )*(?:you|they|we|one|people|guests|users|customers|[\p{L}]+s) (?:can|might)(?![\p{L}])|\boptions? (?:is|are|in)\b/iu;
+/** What becomes a decision where somebody agrees. */
+export const proposes = (sentence: string): boolean => suggests(sentence) && !INFORMS.test(sentence);
+
 /** What an assistant is about to do itself. */
 const SERVICE =
   /^(?:then |so )?(?:i'll|i will|i can|let me|should i|shall i|do you want me|happy to|je peux|je vais|je vous prépare|je l'ajoute|ich kann|ich werde|puedo|voy a|posso|ik kan|ik zal)(?![\p{L}])/iu;
 export const serves = (sentence: string): boolean => SERVICE.test(sentence);
+
+/** A task that an assistant does at once. */
+const ERRAND =
+  /^(?:draft|write|prepare|summari[sz]e|list|sketch|outline|explain|look|check|search|show|repeat|go|continue|help|read|translate|format|stat)(?![\p{L}])/iu;
+export const isErrand = (decided: string): boolean => ERRAND.test(decided);
 
 /** Courtesies and farewells: "let me know", "I'm off to lunch". */
 const FAREWELL =
@@ -95,7 +142,8 @@ export const isCourtesy = (sentence: string): boolean => FAREWELL.test(sentence)
 /** "I'd propose", "How about": the lead of a proposal, which a decision does not need. */
 const PROPOSING =
   /^(?:then |so |in that case,? )?(?:i'd|i would|i) (?:suggest|propose|recommend|go (?:with|for)|say)(?: that)? |^(?:how|what) about |^you could |^let's (?:say )?|^(?:shall|should) (?:i|we) |^why not |^je (?:propose|suggère|recommande) |^ich schlage vor,? |^propongo |^ik stel voor /i;
-export const withoutProposing = (sentence: string): string => sentence.replace(PROPOSING, '');
+export const withoutProposing = (sentence: string): string =>
+  sentence.replace(PROPOSING, '').replace(/^ich würde (.+) (?:vorschlagen|empfehlen)(?=[.!]?$)/iu, '$1');
 
 const QUESTION = /[?？؟\u037e]["'”’»)\]\s]*\p{Extended_Pictographic}*$/u;
 export const isQuestion = (sentence: string): boolean => QUESTION.test(sentence);
@@ -104,11 +152,19 @@ export const isQuestion = (sentence: string): boolean => QUESTION.test(sentence)
 export function earnestness(clause: string): number {
   let weight = 1;
   if (isQuestion(clause)) weight *= 0.3;
-  if (MUSING.test(clause)) weight *= 0.35;
+  if (MUSING.test(clause)) weight *= 0.3;
   if (ANECDOTE.test(clause)) weight *= 0.5;
   if (UNSURE.test(clause)) weight *= 0.6;
+  if (isMoment(clause)) weight *= 0.15;
   return weight;
 }
 
+/** "No swearing", "never on Fridays". */
+const FORBIDS =
+  /^(?:(?:and|but|also|absolutely|definitely) )?(?:no (?!idea|problem|doubt|worries|rush|one|hurry)|never |nothing |under no circumstances|don['’]t |do not |kein\p{L}* |nie(?:mals)? |auf keinen fall|nichts |jamais |aucun|pas de |surtout pas|nunca |ning[uú]n|nada de |mai |nessun|niente |geen |nooit )/iu;
+
 /** Obligations, limits, preferences and choices weigh more. */
-export const importance = (clause: string): number => (MATTERS.test(clause) ? 1.3 : 1);
+export function importance(clause: string): number {
+  if (FORBIDS.test(clause)) return 1.6;
+  return MATTERS.test(clause) ? 1.3 : 1;
+}

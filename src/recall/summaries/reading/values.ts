@@ -2,7 +2,7 @@
 import { stem } from '../../../text/index.js';
 
 export interface StatedValue {
-  /** Values of one kind replace each other: `date`, `weekday`, `time`, `money`, `percent`, a unit, or `number`. */
+  /** Values of one kind replace each other: `date`, `weekday`, `time`, `money`, `percent`, `label:<noun>`, a unit, or `number`. */
   readonly kind: string;
   readonly text: string;
   readonly index: number;
@@ -47,8 +47,34 @@ const MONEY =
 const PERCENT = '\\d+(?:[.,]\\d+)? ?(?:%|percent|per cent|prozent|pour ?cent|por ciento|per cento|procent)';
 const NUMBER = '\\d+(?:[.,\\u202f\\u00a0 ]\\d{3})*(?:[.,]\\d+)?(?:(?: |-)?[\\p{L}²³]+)?';
 
+/** "Room 12", "gate B4": the number names the thing. */
+const LABELLED =
+  '(?:room|gate|platform|seat|line|bus|tram|track|bay|hall|floor|terminal|pitch|court|stand|booth|raum|zimmer|gleis|linie|halle|salle|quai|porte|sala|andén|binario)s? (?:no\\.? ?)?[a-z]?\\d+[a-z]?(?![\\d.,]*\\d)';
+const NUMBER_WORDS = new Map(
+  Object.entries({
+    2: 'two zwei deux dos due twee',
+    3: 'three drei trois tres tre drie',
+    4: 'four vier quatre cuatro quattro',
+    5: 'five fünf cinq cinco cinque vijf',
+    6: 'six sechs sei zes',
+    7: 'seven sieben sept siete sette zeven',
+    8: 'eight acht huit ocho otto',
+    9: 'nine neun neuf nueve nove negen',
+    10: 'ten zehn dix diez dieci tien',
+    11: 'eleven elf onze once undici',
+    12: 'twelve zwölf douze doce dodici twaalf',
+    15: 'fifteen fünfzehn quinze quince quindici vijftien',
+    20: 'twenty zwanzig vingt veinte venti twintig',
+    30: 'thirty dreißig trente treinta trenta dertig',
+    40: 'forty vierzig quarante cuarenta quaranta veertig',
+    50: 'fifty fünfzig cinquante cincuenta cinquanta vijftig',
+  }).flatMap(([digits, words]) => words.split(' ').map((word) => [word, digits] as const)),
+);
+/** Before a noun: "three weeks". */
+const SPELT = `(?:${oneOf(NUMBER_WORDS.keys())}) [\\p{L}]{3,}`;
+
 const VALUE = new RegExp(
-  `(?<![\\p{L}\\d_./:#-])(?:(?<date>${DATE})|(?<time>${TIME})|(?<money>${MONEY})|(?<percent>${PERCENT})|(?<weekday>${WEEKDAY})|(?<number>${NUMBER}))(?![\\d_/])`,
+  `(?<![\\p{L}\\d_./:#-])(?:(?<label>${LABELLED})|(?<date>${DATE})|(?<time>${TIME})|(?<money>${MONEY})|(?<percent>${PERCENT})|(?<weekday>${WEEKDAY})|(?<number>${NUMBER})|(?<spelt>${SPELT}))(?![\\d_/])`,
   'giu',
 );
 
@@ -63,6 +89,17 @@ export function valuesIn(text: string): StatedValue[] {
       values.push({ kind, text: whole, index, key: `${day}` });
     } else if (kind === 'number') {
       values.push(numberOf(found, index));
+    } else if (kind === 'spelt') {
+      const [word, unit] = whole.toLowerCase().split(' ') as [string, string];
+      if (!NO_UNIT.test(unit)) values.push({ kind: stem(unit), text: whole, index, key: NUMBER_WORDS.get(word)! });
+    } else if (kind === 'label') {
+      const label = stem(/^\p{L}+/u.exec(whole)![0].toLowerCase());
+      values.push({
+        kind: `label:${label}`,
+        text: whole,
+        index,
+        key: /[a-z]?\d+[a-z]?$/i.exec(whole)![0].toLowerCase(),
+      });
     } else if (kind === 'date') {
       const month = new RegExp(MONTH, 'iu').exec(whole)?.[0].toLowerCase();
       const at = month === undefined ? undefined : `${MONTHS.get(month)}`;
