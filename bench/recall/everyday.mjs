@@ -3,7 +3,7 @@
 //
 // Each entry is a store of its own. hits@k: the first gold memory is among the first k passages; over answerable questions.
 // AUROC: the confidence of the top passage, of answerable questions against those without an answer.
-import { auroc, byCategory, percent } from './figures.mjs';
+import { auroc, byCategory, percent, settled } from './figures.mjs';
 
 const LIMIT = 10;
 const STEPS = 10;
@@ -49,6 +49,7 @@ export async function run({ conversations: stores, open, say }) {
     const cairn = await open(`everyday-${i}`);
     try {
       const names = await load(cairn, memories);
+      await settled(cairn);
       for (const question of questions) {
         const { passages } = await cairn.recall(question.text, { limit: LIMIT });
         const found = passages.map((passage) => names.get(passage.id));
