@@ -3,11 +3,13 @@
 //
 // `--set NAME` adds the figures to bench/results.json under that name, for `npm run bench -- --save`.
 // `--without-evidence` measures conversations by search alone, which takes a fifth of the time.
+// `--embedder URL --embedder-model NAME` ranks by that embedder, an OpenAI-compatible endpoint, in place of the word vectors; its
+// figures are kept apart, as `SET with NAME`.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openCairn } from '../dist/cairndb.js';
+import { httpEmbedder, openCairn } from '../dist/cairndb.js';
 import * as conversations from './recall/conversations.mjs';
 import * as everyday from './recall/everyday.mjs';
 import * as survival from './recall/survival.mjs';
@@ -27,6 +29,8 @@ const { values } = parseArgs({
     database: { type: 'string' },
     set: { type: 'string' },
     'without-evidence': { type: 'boolean' },
+    embedder: { type: 'string' },
+    'embedder-model': { type: 'string' },
   },
 });
 
@@ -55,7 +59,12 @@ const say = (line) => {
   if (!values.json) process.stderr.write(`${line}\n`);
 };
 const folder = mkdtempSync(join(tmpdir(), 'cairn-recall-'));
-const open = (name) => openCairn({ database: values.database ?? join(folder, `${name}.db`), sweep_every_ms: 0 });
+const model = values['embedder-model'];
+if ((values.embedder === undefined) !== (model === undefined))
+  refuse('--embedder URL and --embedder-model NAME go together');
+const embedder = model && { embedder: httpEmbedder({ url: values.embedder, model }) };
+const open = (name) =>
+  openCairn({ database: values.database ?? join(folder, `${name}.db`), sweep_every_ms: 0, ...embedder });
 let report;
 try {
   const without_evidence = values['without-evidence'] ?? false;
@@ -103,4 +112,4 @@ function figuresOf(set) {
   }));
 }
 
-if (values.set !== undefined) keep({ ...about(), figures: figuresOf(values.set) });
+if (values.set !== undefined) keep({ ...about(), figures: figuresOf(model ? `${values.set} with ${model}` : values.set) });

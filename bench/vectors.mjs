@@ -1,4 +1,5 @@
-// The nearest of a tenant's vectors on PostgreSQL: by pgvector's index, against comparing all by their bits.
+// The nearest of a tenant's vectors on PostgreSQL: by pgvector's index, against comparing all by their bits. On SQLite, what
+// the vectors of words take.
 import { schema as tables } from '../dist/api/schema.js';
 import { openPostgres } from '../dist/driver/postgres/driver.js';
 import { packetJournal } from '../dist/engine/writes/journal.js';
@@ -7,6 +8,7 @@ import { nearest } from '../dist/recall/vectors/nearest.js';
 import { startPgvector } from '../scripts/pgvector.mjs';
 import { byCallers, interleave } from './support/measure.mjs';
 import { seeded } from './support/seeded.mjs';
+import { wordVectorFigures } from './word-vectors.mjs';
 
 const DIMENSIONS = 384;
 const MODEL = 'bench';
@@ -15,7 +17,7 @@ const BATCH = 1000;
 const NEAREST = 1000;
 
 export async function vectors({ target, quick, report }) {
-  if (target.kind !== 'postgres') return;
+  if (target.kind === 'sqlite') return wordVectorFigures({ target, quick, report });
   const docs = quick ? 20_000 : 100_000;
   const server = await startPgvector();
   const journal = packetJournal(() => driver.now());

@@ -3,7 +3,7 @@
 // A conversation becomes a trajectory, a session a scope, a document a turn with speaker, role and date; each question is
 // searched for in its own trajectory. Evidence at budget: the share of gold turns shown, whole or in part, by the context
 // that `context.assemble` makes for the question. Adversarial questions are in no overall figure.
-import { byCategory } from './figures.mjs';
+import { byCategory, settled } from './figures.mjs';
 
 const DEPTH = 50;
 const BATCH = 500;
@@ -91,6 +91,7 @@ export async function run({ conversations, open, say, without_evidence }) {
       loaded.push(await load(cairn, conversation));
       say(`loaded ${i + 1} of ${conversations.length}: ${conversation.docs.length} turns`);
     }
+    await settled(cairn);
     for (const [i, { queries }] of conversations.entries()) {
       for (const { text, category, gold } of queries) {
         if (gold.length === 0) continue;

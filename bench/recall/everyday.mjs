@@ -5,7 +5,7 @@
 // Of updates: `stale first` counts questions that find a former value before the current one, `both unmarked` those whose
 // first passages have both without a mark, so that a reader cannot tell which holds.
 // AUROC: the confidence of the top passage, of answerable questions against those without an answer.
-import { auroc, byCategory, percent } from './figures.mjs';
+import { auroc, byCategory, percent, settled } from './figures.mjs';
 
 const LIMIT = 10;
 const STEPS = 5;
@@ -59,6 +59,7 @@ export async function run({ conversations: stores, open, say }) {
     const cairn = await open(`everyday-${i}`);
     try {
       const names = await load(cairn, memories);
+      await settled(cairn);
       for (const question of questions) {
         const { passages } = await cairn.recall(question.text, { limit: LIMIT });
         const found = passages.map((passage) => names.get(passage.id));

@@ -3,6 +3,14 @@
 export const round = (value) => Math.round(value * 100) / 100;
 export const percent = (part, whole) => (whole === 0 ? 0 : round((100 * part) / whole));
 
+const EMBEDDED_MS = 1_800_000;
+
+/** Waits for the vectors of an embedder, if there is one: measured without some, a figure would be that of a mixture. */
+export async function settled(cairn) {
+  const left = await cairn.embedded(EMBEDDED_MS);
+  if (left > 0) throw new Error(`${left} documents have no vector`);
+}
+
 /** The mean of each measure, in percent, and the number of questions. */
 export function means(measures, names) {
   const of = (name) => measures.reduce((sum, one) => sum + one[name], 0) / Math.max(1, measures.length);

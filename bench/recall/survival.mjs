@@ -5,7 +5,7 @@
 // of `must` has a string that occurs in it; the text is all notes and artifacts. A fact is answered if one of the first five
 // passages of `recall` for its question has it. A stale value is unmarked if a line has it, and neither that line nor its
 // memory says that it was replaced.
-import { percent, round } from './figures.mjs';
+import { percent, round, settled } from './figures.mjs';
 
 const SHOWN = 5;
 const PAGE = 100;
@@ -62,6 +62,7 @@ async function isAnswered(cairn, { must, question }) {
 
 async function measure(cairn, { turns, facts, stale, junk }) {
   const memories = await leftBy(cairn, turns);
+  await settled(cairn);
   const whole = memories.map(({ title, text }) => `${title}\n${text}`).join('\n');
   const text = plain(whole);
   let answered = 0;

@@ -10,7 +10,7 @@ export {
   salienceOf,
   similarityOf,
   vectorIdOf,
-  wordSimilarity,
+  wordSimilarities,
 } from './meaning.js';
 export { type NamedDay, namedDay } from './named-days.js';
 export { MONTHS, parseDate } from './parse-date.js';

@@ -49,8 +49,9 @@ function meanOf(ids: Iterable<number>): Float32Array {
 
 export const similarityOf = (a: Meaning, b: Meaning): number => dot(a.mean, b.mean);
 
-/** Of words by their ids. */
-export const wordSimilarity = (a: number, b: number): number => wordVectors().similarity(a, b);
+/** Of a word to each of some, by their ids; 0 to one without a vector. */
+export const wordSimilarities = (ids: readonly (number | undefined)[], other: number): number[] =>
+  wordVectors().similarities(ids, other);
 
 /** Words of like meaning, nearest first. */
 export function nearestWords(word: string): string[] {

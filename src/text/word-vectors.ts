@@ -125,6 +125,17 @@ export class WordVectors {
     return this.#product(a, b) * this.#factor(a) * this.#factor(b);
   }
 
+  /** The similarity of a word to each of some, 0 to one without a vector: faster than one by one. */
+  similarities(ids: readonly (number | undefined)[], other: number): number[] {
+    const factor = this.#factor(other);
+    const found: number[] = [];
+    for (let at = 0; at < ids.length; at++) {
+      const id = ids[at];
+      found.push(id === undefined ? 0 : this.#product(id, other) * this.#factor(id) * factor);
+    }
+    return found;
+  }
+
   /** Adds the unit vector of a word, times its weight. */
   addTo(sum: Float32Array, id: number, weight: number): void {
     const factor = weight * this.#factor(id);

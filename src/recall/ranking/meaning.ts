@@ -1,5 +1,5 @@
 /** Compares texts with a question by the vectors of their words: terms that a text lacks, and the texts as wholes. */
-import { dot, type Meaning, meaningOfWords, salienceOf, vectorIdOf, wordSimilarity } from '../../text/index.js';
+import { dot, type Meaning, meaningOfWords, salienceOf, vectorIdOf, wordSimilarities } from '../../text/index.js';
 import type { Question } from './question.js';
 
 /** Similarity of two words below which they have nothing in common. */
@@ -27,7 +27,7 @@ export class QuestionMeaning {
   /** Ids of the terms; undefined without a vector. */
   readonly #terms: readonly (number | undefined)[];
   /** How near a word comes to each term, computed once. */
-  readonly #near = new Map<number, readonly number[]>();
+  readonly #near = new Map<number, number[]>();
 
   constructor({ asked, subject }: Question) {
     this.#meaning = meaningOfWords(subject);
@@ -72,11 +72,12 @@ export class QuestionMeaning {
     });
   }
 
-  #nearTo(id: number): readonly number[] {
+  #nearTo(id: number): number[] {
     let known = this.#near.get(id);
     if (known) return known;
     const share = Math.sqrt(salienceOf(id));
-    known = this.#terms.map((term) => (term === undefined ? 0 : wordSimilarity(term, id) * share));
+    known = wordSimilarities(this.#terms, id);
+    for (let at = 0; at < known.length; at++) known[at]! *= share;
     this.#near.set(id, known);
     return known;
   }

@@ -71,11 +71,11 @@ export class LikenessRanking {
   #nearestOf({ doc_nos, texts, center }: Meanings): number[] {
     this.#question.center = center;
     const near = new Float64Array(texts.length);
-    for (let i = 0; i < near.length; i++) near[i] = this.#question.whole(texts[i]!);
-    // Sorting numbers alone is much faster than sorting all documents by them.
-    const least = near.slice().sort().at(-GUESSES) ?? Number.NEGATIVE_INFINITY;
+    const greatest = new Greatest(GUESSES);
+    for (let i = 0; i < near.length; i++) greatest.add((near[i] = this.#question.whole(texts[i]!)));
     const best: { doc_no: number; near: number }[] = [];
-    for (let i = 0; i < near.length; i++) if (near[i]! >= least) best.push({ doc_no: doc_nos[i]!, near: near[i]! });
+    for (let i = 0; i < near.length; i++)
+      if (near[i]! >= greatest.least) best.push({ doc_no: doc_nos[i]!, near: near[i]! });
     best.sort((a, b) => b.near - a.near || b.doc_no - a.doc_no);
     return best.slice(0, GUESSES).map(({ doc_no }) => doc_no);
   }
@@ -127,4 +127,26 @@ export class LikenessRanking {
   }
 
   readonly #namesOf = ({ doc_no }: Ranked): NameCodes | undefined => this.#compared.get(doc_no)?.names;
+}
+
+/** The greatest of many numbers: sorting all of them would take several times as long as computing them. */
+class Greatest {
+  readonly #sorted: Float64Array;
+
+  constructor(count: number) {
+    this.#sorted = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
+  }
+
+  /** The least of them; no number is below while there are fewer. */
+  get least(): number {
+    return this.#sorted[0]!;
+  }
+
+  add(value: number): void {
+    const sorted = this.#sorted;
+    if (!(value > sorted[0]!)) return;
+    let at = 0;
+    for (; at + 1 < sorted.length && sorted[at + 1]! < value; at++) sorted[at] = sorted[at + 1]!;
+    sorted[at] = value;
+  }
 }

@@ -68,10 +68,14 @@ function readableDocs(query: Query, { tenant, now }: DocQuery): (docs: readonly 
   const lookUp = async (docs: readonly TailDoc[]): Promise<void> => {
     if (all) return;
     const holders = new Set<string>();
+    for (const { held_by } of docs) {
+      if (held_by !== null && !known.has(held_by)) holders.add(held_by);
+      if (isMany || holders.size <= FEW_HOLDERS) continue;
+      await readAll(docs.length);
+      break;
+    }
+    if (all || holders.size === 0) return;
     for (const { held_by } of docs) if (held_by !== null && !known.has(held_by)) holders.add(held_by);
-    if (holders.size === 0) return;
-    if (holders.size > FEW_HOLDERS && !isMany) await readAll(holders.size);
-    if (all) return;
     const rows = await query.all<{ holder: string }>(
       sql`SELECT holder FROM endings WHERE tenant_id = ${tenant} AND holder = ANY(${[...holders]})`,
     );
@@ -81,6 +85,7 @@ function readableDocs(query: Query, { tenant, now }: DocQuery): (docs: readonly 
   return async (docs) => {
     const current = docs.filter(({ expires_at }) => expires_at === null || expires_at > now);
     await lookUp(current);
+    if (all?.size === 0) return current.map(({ doc_no }) => doc_no);
     const doubtful = current.filter(isEnded).map(({ doc_no }) => doc_no);
     if (doubtful.length === 0) return current.map(({ doc_no }) => doc_no);
     const shown = new Set(await matchingAmong(query, { tenant, now, viewer: null }, doubtful));

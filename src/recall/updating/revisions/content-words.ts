@@ -1,5 +1,5 @@
 /** The words of a text that say what it is about: their stems, their weight by rarity, and how alike two of them are. */
-import { fold, rarityOf, scriptRuns, stem, stopWords, vectorIdOf, WORD, wordSimilarity } from '../../../text/index.js';
+import { fold, rarityOf, scriptRuns, stem, stopWords, vectorIdOf, WORD, wordSimilarities } from '../../../text/index.js';
 import type { WordSpan } from './change-words.js';
 
 export interface ContentWord extends WordSpan {
@@ -114,6 +114,6 @@ export function likeness(a: ContentWord, b: ContentWord): number {
   )
     return 0.8;
   if (a.is_name || b.is_name || a.vector === undefined || b.vector === undefined) return 0;
-  const similarity = wordSimilarity(a.vector, b.vector);
+  const similarity = wordSimilarities([a.vector], b.vector)[0]!;
   return similarity < ALIKE ? 0 : Math.min(0.7, similarity);
 }
