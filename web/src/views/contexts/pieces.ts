@@ -5,6 +5,7 @@ import { jsonPieces } from './json-parts.js';
 import { type PlannedSection, splitConversation, splitMarkdown } from './markdown-parts.js';
 import {
   type Cards,
+  isNoName,
   isSystem,
   matchConversation,
   type Piece,
@@ -53,8 +54,11 @@ function withoutSystemTurns(text: string, plan: Plan): { head: string; tail: { t
   return { head, tail };
 }
 
-/** Without a name a part is headed by its type or its time alone. */
-const titleIn = (text: string): string | undefined => /^### ([^\n]*) \([^)\n]*\)(?:\n|$)/.exec(text)?.[1];
+/** Without a name a part is headed by its speaker, its time or its type alone. */
+function titleIn(text: string): string | undefined {
+  const title = /^### ([^\n]*) \([^)\n]*\)(?:\n|$)/.exec(text)?.[1];
+  return title === undefined || isNoName(title) ? undefined : title;
+}
 
 function systemPieces(text: string, plan: Plan): Piece[] {
   const { head, tail } = withoutSystemTurns(text, plan);
