@@ -112,4 +112,5 @@ function figuresOf(set) {
   }));
 }
 
-if (values.set !== undefined) keep({ ...about(), figures: figuresOf(model ? `${values.set} with ${model}` : values.set) });
+if (values.set !== undefined)
+  keep({ ...about(), figures: figuresOf(model ? `${values.set} with ${model}` : values.set) });

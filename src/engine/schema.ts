@@ -66,8 +66,6 @@ export const engineSchema: SchemaPart = {
     'CREATE INDEX packet_store_by_type ON packet_store (tenant_id, packet_type, seq)',
     // The ids of own events have their timestamps in them: the index by id serves these.
     'CREATE INDEX packet_store_by_time ON packet_store (tenant_id, timestamp, seq) WHERE format IS NULL',
-    // Few packets among many events of changes.
-    'CREATE INDEX packet_store_of_users ON packet_store (tenant_id, seq) WHERE format IS NULL',
     'CREATE INDEX packet_store_by_thread ON packet_store (tenant_id, thread_id, seq) WHERE thread_id IS NOT NULL',
     'CREATE INDEX packet_store_by_agent ON packet_store (tenant_id, agent, seq) WHERE agent IS NOT NULL',
     'CREATE INDEX packet_store_expiring ON packet_store (tenant_id, expires_at) WHERE expires_at IS NOT NULL AND erased_at IS NULL',

@@ -23,7 +23,6 @@ describe('packets', () => {
     [{ thread_id }, ['packet_store_by_thread (tenant_id=? AND thread_id=?)']],
     [{ agent: 'ann' }, ['packet_store_by_agent (tenant_id=? AND agent=?)']],
     [{ source: 'api' }, ['packet_store_by_source (tenant_id=? AND source=?)']],
-    [{ written_by: 'users' as const }, ['packet_store_of_users (tenant_id=?)']],
     [{ tag: 'x' }, ['i USING PRIMARY KEY (tenant_id=? AND kind=? AND value=?)']],
     [
       { since, until },

@@ -49,7 +49,7 @@ describe('journeys through the inspector', () => {
     await inspector.visit(async ({ page, go }) => {
       const [older, newer] = await contexts();
       await go(`/contexts/${newer}`);
-      await page.getByRole('button', { name: 'Compare' }).click();
+      await page.getByRole('button', { name: 'Compare', exact: true }).click();
       await page.getByRole('dialog', { name: 'Compare with' }).locator('button.choice').first().click();
       await page.waitForURL(new RegExp(`/ui/contexts/(${newer}/compare/${older}|${older}/compare/${newer})`));
       await page.getByRole('heading', { name: 'Two contexts' }).waitFor();

@@ -250,8 +250,9 @@ function filterOf(call: Call, input: In<'packets.list'>): PacketFilter {
 async function page(call: Call, input: In<'packets.list'>, order: 'asc' | 'desc'): Promise<Out<'packets.list'>> {
   const { driver, tenant } = call;
   const filter = filterOf(call, input);
-  // A page of an agent, or of a time range, may scan many packets.
-  const long = filter.viewer !== null || filter.since !== undefined || filter.until !== undefined;
+  // A page of an agent, of a time range, or of users among many events, may scan many packets.
+  const { viewer, since, until, written_by } = filter;
+  const long = viewer !== null || since !== undefined || until !== undefined || written_by !== undefined;
   const query = long ? longQuery(driver, tenant) : driver.at(tenant);
   const { limit, cursor, offset, order: _order, ...asked } = input;
   const { rows, ...rest } = await listPage<PacketRow, number>(call, {

@@ -51,8 +51,19 @@ const routeTree = rootRoute.addChildren([
   view('/store', () => import('../views/store/store-view.js')),
 ]);
 
+/** Plain text, so that an address is short and `?entry=2` stays what it is. */
+const parseSearch = (text: string): Record<string, unknown> => Object.fromEntries(new URLSearchParams(text));
+
+function stringifySearch(search: Record<string, unknown>): string {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  return text === '' ? '' : `?${text}`;
+}
+
 export const router = createRouter({
   routeTree,
+  parseSearch,
+  stringifySearch,
   basepath: '/ui',
   defaultPreload: 'intent',
   defaultPendingComponent: () => <Loading />,

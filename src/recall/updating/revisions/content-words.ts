@@ -1,5 +1,14 @@
 /** The words of a text that say what it is about: their stems, their weight by rarity, and how alike two of them are. */
-import { fold, rarityOf, scriptRuns, stem, stopWords, vectorIdOf, WORD, wordSimilarities } from '../../../text/index.js';
+import {
+  fold,
+  rarityOf,
+  scriptRuns,
+  stem,
+  stopWords,
+  vectorIdOf,
+  WORD,
+  wordSimilarities,
+} from '../../../text/index.js';
 import type { WordSpan } from './change-words.js';
 
 export interface ContentWord extends WordSpan {

@@ -13,6 +13,9 @@ const FEW = 7;
 export function BudgetStrip({ budget }: { budget: Budget }): ReactNode {
   const { parts, used, limit } = budget;
   const whole = Math.max(1, limit ?? used ?? parts.reduce((sum, { tokens }) => sum + tokens, 0));
+  // Joined texts may take less than their parts, which are counted alone: the bar shows the whole.
+  const counted = parts.reduce((sum, { id, tokens }) => (id === 'unused' ? sum : sum + tokens), 0);
+  const scale = used !== null && counted > used ? used / counted : 1;
   return (
     <section className="panel budget" aria-label="Budget">
       <p className="budget-total">
@@ -27,7 +30,9 @@ export function BudgetStrip({ budget }: { budget: Budget }): ReactNode {
       </p>
       <Bar
         label="Tokens by section"
-        parts={parts.filter(({ id }) => id !== 'unused').map((part) => ({ ...part, value: part.tokens }))}
+        parts={parts
+          .filter(({ id }) => id !== 'unused')
+          .map((part) => ({ ...part, value: Math.round(part.tokens * scale) }))}
         max={whole}
       />
       <ul className={`budget-legend ${parts.length < FEW ? 'few' : ''}`} aria-label="Tokens and shares by section">
@@ -37,8 +42,10 @@ export function BudgetStrip({ budget }: { budget: Budget }): ReactNode {
               <i className={`dot ${id}`} style={{ '--c': color } as CSSProperties} />
               {label}
             </span>
-            <b>{integer(tokens)}</b>
-            <span className="muted">{share(tokens, whole)}</span>
+            <span className="budget-value">
+              <b>{integer(tokens)}</b>
+              <span className="muted">{share(id === 'unused' ? tokens : tokens * scale, whole)}</span>
+            </span>
           </li>
         ))}
       </ul>

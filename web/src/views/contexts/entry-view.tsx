@@ -1,11 +1,12 @@
 /** One entry of a manifest: a line, and all that is known about it when it is selected. */
 import { Link } from '@tanstack/react-router';
 import type { ContextEntry, Manifest } from 'cairndb/client';
-import { History } from 'lucide-react';
+import { History, Network } from 'lucide-react';
 import type { CSSProperties, ReactNode } from 'react';
-import { integer, words } from '../../data/format.js';
+import { integer } from '../../data/format.js';
 import { KindIcon } from '../../ui/kinds.js';
 import { Facts } from '../../ui/layout.js';
+import { Named } from '../../ui/named.js';
 import { Entity } from '../../ui/text.js';
 import { lineOf } from './card-text.js';
 import { useCardOf } from './cards.js';
@@ -20,7 +21,7 @@ const idInContexts = ({ entity_type, id, card_id }: ContextEntry): string =>
 
 function entityOf(id: string, { entries }: Manifest): ReactNode {
   const type = entries.find((entry) => entry.id === id)?.entity_type ?? 'Artifact';
-  return <Entity key={id} type={type} id={id} />;
+  return <Named key={id} type={type} id={id} />;
 }
 
 function Details({
@@ -43,14 +44,7 @@ function Details({
       </p>
       <Facts
         facts={[
-          [
-            'Source',
-            <Entity
-              key="e"
-              type={entry.entity_type}
-              id={entry.id}
-            >{`${words(entry.entity_type)} …${entry.id.slice(-8)}`}</Entity>,
-          ],
+          ['Source', <Named key="e" type={entry.entity_type} id={entry.id} />],
           ['Card', entry.card_id === entry.id ? undefined : <Entity key="c" type="Card" id={entry.card_id} />],
           ['Section', sectionLabel(entry.section)],
           ['Tokens', entry.tokens === null ? 'too long to count' : integer(entry.tokens)],
@@ -65,13 +59,17 @@ function Details({
             contradicts.length === 0 ? undefined : contradicts.map((id) => entityOf(id, manifest)),
           ],
           ...relations,
-          ['Replaces', replaces && <Entity key="r" type={replaces.entity_type} id={replaces.id} />],
+          ['Replaces', replaces && <Named key="r" type={replaces.entity_type} id={replaces.id} />],
         ]}
       />
       {isHidden && text !== undefined && text !== '' && <div className="prose entry-text">{text.slice(0, 4000)}</div>}
       <Link to="/contexts" search={{ card: idInContexts(entry) } as never} className="row small">
         <History aria-hidden="true" />
         Every context it was in
+      </Link>
+      <Link to={`/lineage/${entry.entity_type.toLowerCase()}/${entry.id}`} className="row small">
+        <Network aria-hidden="true" />
+        What it came from
       </Link>
     </div>
   );

@@ -1,6 +1,6 @@
 /** Splits a context in JSON by its members; written with line breaks here, for people. */
 import { contentText } from './card-text.js';
-import { matchConversation, type Piece, type Plan } from './plan.js';
+import { isNoName, matchConversation, type Piece, type Plan } from './plan.js';
 import type { SectionName } from './sections.js';
 
 type Shown = Readonly<Partial<Record<SectionName, unknown>>>;
@@ -24,12 +24,17 @@ export function jsonPieces(text: string, plan: Plan): Piece[] {
           key: `${section}.${at}`,
           role: section === 'turns' ? messageOf(item).role : '',
           entry: isKnown ? found[at] : undefined,
-          title: section === 'turns' ? undefined : (item as { title?: string }).title,
+          title: section === 'turns' ? undefined : titleIn(item),
           text: JSON.stringify(item, null, 2),
         }),
       ),
     ];
   });
+}
+
+function titleIn(item: unknown): string | undefined {
+  const { title } = item as { title?: string };
+  return title === undefined || isNoName(title) ? undefined : title;
 }
 
 function messageOf(item: unknown): { role: string; text: string } {

@@ -5,6 +5,7 @@ import { jsonPieces } from './json-parts.js';
 import { type PlannedSection, splitConversation, splitMarkdown } from './markdown-parts.js';
 import {
   type Cards,
+  isNoName,
   isSystem,
   matchConversation,
   type Piece,
@@ -53,14 +54,10 @@ function withoutSystemTurns(text: string, plan: Plan): { head: string; tail: { t
   return { head, tail };
 }
 
-const DATED = /^\d{4}-\d{2}-\d{2}/;
-
-/** Without a name a part is headed by its type or its time alone: then its first line says more. */
+/** Without a name a part is headed by its speaker, its time or its type alone. */
 function titleIn(text: string): string | undefined {
-  const [heading = '', ...lines] = text.split('\n');
-  if (!heading.startsWith('### ')) return undefined;
-  const name = /^### (.*) \([^)]*\)$/.exec(heading)?.[1];
-  return name !== undefined && !DATED.test(name) ? name : lines.find((line) => line.trim() !== '');
+  const title = /^### ([^\n]*) \([^)\n]*\)(?:\n|$)/.exec(text)?.[1];
+  return title === undefined || isNoName(title) ? undefined : title;
 }
 
 function systemPieces(text: string, plan: Plan): Piece[] {

@@ -66,17 +66,31 @@ export const shownTurns = ({ shown, cards }: Plan): ShownTurn[] =>
 
 export const isSystem = (turn: ShownTurn): boolean => turn.role === 'system';
 
-/** Messages to turns, without those with role system: their text is in the system message. */
+/**
+ * The entries behind messages. System turns stand apart: at the end of a system message, or before the others. Without
+ * cards it is not known which turns those are, and they count as any other.
+ */
 export function matchConversation(
   plan: Plan,
   messages: readonly { role: string; text: string }[],
 ): (number | undefined)[] {
   const turns = shownTurns(plan);
-  const places = turns.flatMap((turn, place) => (isSystem(turn) ? [] : [place]));
-  const found = matchTurns(
-    messages,
-    places.map((place) => turns[place]!),
-  );
   const entries = plan.shown.get('turns') ?? [];
-  return found.map((at) => (at === undefined ? undefined : entries[places[at]!]?.index));
+  const found = new Map<object, number | undefined>();
+  for (const isOfSystem of [true, false]) {
+    const said = messages.filter(({ role }) => (role === 'system') === isOfSystem);
+    const places = turns.flatMap((turn, place) => (isSystem(turn) === isOfSystem ? [place] : []));
+    const matched = matchTurns(
+      said,
+      places.map((place) => turns[place]!),
+    );
+    for (const [at, message] of said.entries()) {
+      const place = matched[at];
+      found.set(message, place === undefined ? undefined : entries[places[place]!]?.index);
+    }
+  }
+  return messages.map((message) => found.get(message));
 }
+
+/** Who said it, or when: what stands where a memory has no name. */
+export const isNoName = (title: string): boolean => /^(?:by |\d{4}-\d{2}|\d{1,2} \p{L}+ \d{4})/u.test(title);

@@ -3,7 +3,7 @@ import type { ContextEntry, Edge } from 'cairndb/client';
 import type { ReactNode } from 'react';
 import { useCall } from '../../data/api.js';
 import { words } from '../../data/format.js';
-import { Entity } from '../../ui/text.js';
+import { Named } from '../../ui/named.js';
 
 /** From the view of the first participant, and of the others. */
 const phrases: Readonly<Partial<Record<Edge['edge_type'], readonly [active: string, passive: string]>>> = {
@@ -29,11 +29,7 @@ export function useRelations({ entity_type, id }: ContextEntry): readonly Relati
     const others = isFirst ? participants.slice(1) : participants.slice(0, 1);
     const list = found.get(name) ?? [];
     for (const other of others)
-      list.push(
-        <Entity key={edge_id + other.entity_id} type={other.entity_type} id={other.entity_id}>
-          {`${words(other.entity_type)} …${other.entity_id.slice(-8)}`}
-        </Entity>,
-      );
+      list.push(<Named key={edge_id + other.entity_id} type={other.entity_type} id={other.entity_id} />);
     found.set(name, list);
   }
   return [...found];

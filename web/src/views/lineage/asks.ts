@@ -1,9 +1,9 @@
 /** What a graph asks the store: its root, and what the reader expands. */
 import { useQueries } from '@tanstack/react-query';
 import type { Api, EdgeTraverseInput } from 'cairndb/client';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { useSession } from '../../app/session.js';
-import { useLive } from '../../data/events.js';
+import { type LiveEvent, useLive } from '../../data/events.js';
 import { queryClient } from '../../data/query-client.js';
 import { type EntityRef, type Found, type Graph, graphOf, keyOfEntity } from './graph.js';
 
@@ -77,14 +77,17 @@ export interface Lineage {
 }
 
 /** A packet that has a parent in the graph belongs to it. */
-function useNewChildren(graph: Graph): void {
+function useNewChildren({ nodes }: Graph): void {
   const { events } = useLive();
-  const last = events.at(-1);
+  const seen = useRef(events.at(-1)?.seq ?? 0);
   useEffect(() => {
-    const parents = last?.lineage.parent_ids ?? [];
-    if (parents.some((id) => graph.nodes.has(keyOfEntity({ type: 'Packet', id }))))
-      void queryClient.invalidateQueries({ queryKey: ['lineage'] });
-  }, [last, graph]);
+    const isChild = ({ seq, lineage }: LiveEvent) =>
+      seq > seen.current && lineage.parent_ids.some((id) => nodes.has(keyOfEntity({ type: 'Packet', id })));
+    const last = events.at(-1)?.seq ?? 0;
+    if (last <= seen.current) return;
+    if (events.some(isChild)) void queryClient.invalidateQueries({ queryKey: ['lineage'] });
+    seen.current = last;
+  }, [events, nodes]);
 }
 
 export function useLineage(root: EntityRef, asks: readonly Ask[]): Lineage {

@@ -18,7 +18,7 @@ const edgeTypes = { link: LinkEdge };
 const none: never[] = [];
 
 /** A graph that is only this small as a whole opens around its root instead. */
-const MIN_WHOLE = 0.7;
+const MIN_WHOLE = 0.6;
 /** Nodes are smaller than their text below this. */
 const FAR = 0.45;
 const [MIN_ZOOM, NEAR, MAX_ZOOM] = [0.04, 0.9, 1.6];
@@ -132,7 +132,7 @@ function extentOf(layout: Layout): [[number, number], [number, number]] {
   ];
 }
 
-/** The first layout is shown as a whole, or around where the reader starts. Later ones keep that node where it was. */
+/** A small graph is shown as a whole; else the first layout around where the reader starts, later ones in its place. */
 function usePlacement(graph: Graph, layout: Layout, camera: Camera, start: string | undefined): void {
   const flow = useReactFlow();
   const isSized = useStore(({ width, height }) => width > 0 && height > 0);
@@ -143,11 +143,12 @@ function usePlacement(graph: Graph, layout: Layout, camera: Camera, start: strin
     placed.current = layout;
     const was = former?.positions.get(start ?? '');
     const is = layout.positions.get(start ?? '');
-    if (former && was && is) {
+    const isWhole = camera.whole() >= MIN_WHOLE;
+    if (former && was && is && !isWhole) {
       const { x, y, zoom } = flow.getViewport();
       void flow.setViewport({ x: x + (was.x - is.x) * zoom, y: y + (was.y - is.y) * zoom, zoom });
-    } else if (camera.whole() < MIN_WHOLE) camera.open(start, graph);
-    else camera.showAll();
+    } else if (isWhole) camera.showAll();
+    else camera.open(start, graph);
   }, [graph, layout, camera, start, flow, isSized]);
 }
 
@@ -182,15 +183,12 @@ function Flow({ graph, layout, root, focus, onFocus, onEdge }: Props & { layout:
     [graph, layout, focus, start, onFocus],
   );
   return (
-    <section
-      className="lineage-canvas"
-      role="application"
-      aria-label="Graph. Arrow keys walk to what is before, after and beside the focused node."
-      tabIndex={0}
-      onKeyDown={onKeyDown}
-    >
+    <div className="lineage-canvas">
       <ArrowHead />
       <ReactFlow<FlowNode, FlowEdge>
+        aria-label="Graph. Arrow keys walk to what is before, after and beside the focused node."
+        tabIndex={0}
+        onKeyDown={onKeyDown}
         nodes={isFar ? none : nodes}
         edges={isFar ? none : edges}
         translateExtent={extent}
@@ -216,7 +214,7 @@ function Flow({ graph, layout, root, focus, onFocus, onEdge }: Props & { layout:
       />
       {isFar && <FarLayer graph={graph} layout={layout} />}
       <Controls camera={camera} start={start} />
-    </section>
+    </div>
   );
 }
 

@@ -87,7 +87,8 @@ function Explorer({ root }: { root: EntityRef }): ReactNode {
             <div className="lineage-foot">
               <Legend entries={legend} graph={graph} />
               <span className="muted small" role="status">
-                {integer(graph.nodes.size)} nodes{truncated && ', and there are more: expand a node at the rim'}
+                {graph.nodes.size === 1 ? 'Nothing is linked to it' : `${integer(graph.nodes.size)} nodes`}
+                {truncated && ', and there are more: expand a node at the rim'}
               </span>
             </div>
           </div>

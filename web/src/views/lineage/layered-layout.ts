@@ -26,9 +26,9 @@ export interface Layout {
   readonly blocks: readonly Block[];
 }
 
-export const NODE_WIDTH = 176;
+export const NODE_WIDTH = 160;
 export const NODE_HEIGHT = 34;
-export const GAP_X = 64;
+export const GAP_X = 48;
 export const GAP_Y = 12;
 const STEP_X = NODE_WIDTH + 12;
 const STEP_Y = NODE_HEIGHT + GAP_Y;

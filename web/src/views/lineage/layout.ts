@@ -23,7 +23,7 @@ function dagreLayout({ nodes, links }: Graph, gap: number): Layout {
 }
 
 /** Relations carry words, which need room; parents carry none. */
-const LABEL_GAP = 132;
+const LABEL_GAP = 112;
 
 export function layoutOf(graph: Graph): Layout {
   const gap = graph.links.some(({ kind }) => kind !== 'parent') ? LABEL_GAP : GAP_X;

@@ -95,7 +95,6 @@ export function View(): ReactNode {
     >
       <div className="row wrap">
         <OpenById />
-        <span className="grow" />
         <Segmented
           label="Written by"
           options={writers}

@@ -14,7 +14,7 @@ import { KindIcon, kindColor } from '../../ui/kinds.js';
 import { ColorContext, labelOf } from './colors.js';
 import { useRelation, useWay } from './focus.js';
 import { type GraphNode, phraseOf } from './graph.js';
-import { useName } from './names.js';
+import { useNodeName } from './names.js';
 
 export type EntityFlowNode = Node<{ readonly node: GraphNode }, 'entity'>;
 export type BlockFlowNode = Node<{ readonly count: number }, 'block'>;
@@ -41,7 +41,7 @@ const Ends = (): ReactNode => (
 export const EntityNode = memo(function EntityNode({ data: { node } }: NodeProps<EntityFlowNode>): ReactNode {
   const relation = useRelation(node.key);
   const color = useContext(ColorContext).get(labelOf(node)) ?? kindColor(node.type);
-  const name = useName(node);
+  const name = useNodeName(node);
   return (
     <div
       className={`lineage-node ${relation} ${node.packet?.erased ? 'erased' : ''}`}

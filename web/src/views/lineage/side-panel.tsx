@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { Edge } from 'cairndb/client';
 import { ArrowLeft, ArrowRight, Crosshair, Expand } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useCall } from '../../data/api.js';
+import { type InputOf, useCall } from '../../data/api.js';
 import { integer, words } from '../../data/format.js';
 import { pathOf } from '../../data/links.js';
 import { Button } from '../../ui/button.js';
@@ -14,7 +14,7 @@ import { Facts } from '../../ui/layout.js';
 import { ErrorBox, Loading } from '../../ui/states.js';
 import { Entity, Id, Time } from '../../ui/text.js';
 import { type Graph, type GraphNode, phraseOf } from './graph.js';
-import { useName } from './names.js';
+import { useNodeName } from './names.js';
 
 /** Buttons in a list of neighbours; the graph shows the others. */
 const SHOWN = 30;
@@ -23,7 +23,7 @@ const Neighbour = ({ node, onFocus }: { node: GraphNode; onFocus: (key: string) 
   <li>
     <button type="button" className="lineage-go" onClick={() => onFocus(node.key)}>
       <KindIcon kind={node.type} />
-      <span className="clip">{useName(node)}</span>
+      <span className="clip">{useNodeName(node)}</span>
     </button>
   </li>
 );
@@ -102,6 +102,15 @@ function PacketDetails({ id }: { id: string }): ReactNode {
   );
 }
 
+type Linked = NonNullable<InputOf<'edges.list'>['entity_type']>;
+
+function CopyRelations({ node: { type, id, key }, graph }: { node: GraphNode; graph: Graph }): ReactNode {
+  const own = graph.links.flatMap(({ from, to, edge }) => (edge && (from === key || to === key) ? [edge] : []));
+  if (own.length === 0) return null;
+  const input = { entity_id: id, entity_type: type as Linked };
+  return <CopyMenu call="edges.list" input={input} value={[...new Set(own)]} />;
+}
+
 interface PanelProps {
   readonly node: GraphNode;
   readonly graph: Graph;
@@ -112,7 +121,7 @@ interface PanelProps {
 }
 
 export function NodePanel({ node, graph, isRoot, isExpanded, onFocus, onExpand }: PanelProps): ReactNode {
-  const name = useName(node);
+  const name = useNodeName(node);
   const { type, id, key } = node;
   const path = type === 'Packet' ? undefined : pathOf(type, id);
   return (
@@ -124,7 +133,7 @@ export function NodePanel({ node, graph, isRoot, isExpanded, onFocus, onExpand }
         </span>
         <h2>{name}</h2>
       </header>
-      <div className="row wrap">
+      <div className="row wrap lineage-buttons">
         {path && (
           <Link to={path} className="button">
             Open
@@ -157,7 +166,7 @@ export function NodePanel({ node, graph, isRoot, isExpanded, onFocus, onExpand }
         graph={graph}
         onFocus={onFocus}
       />
-      {type === 'Packet' && <PacketDetails id={id} />}
+      {type === 'Packet' ? <PacketDetails id={id} /> : <CopyRelations node={node} graph={graph} />}
     </div>
   );
 }
