@@ -25,7 +25,7 @@ export { readQuestion } from './ranking/question.js';
 export { indexFinding, searchFindings } from './reindex/doctor.js';
 export { needsReindex, type Reindexing, reindex } from './reindex/service.js';
 export { recallSchema } from './schema.js';
-export { type ShownContent, shownContents } from './search/shown-contents.js';
+export { shownContents } from './search/shown-contents.js';
 export { modelSummarizer } from './summaries/model-summarizer.js';
 export { offlineSummarizer } from './summaries/offline-summarizer.js';
 export type { TextSource } from './summaries/sources.js';

@@ -20,7 +20,7 @@ export function forgottenAccount({ erased, derived, kept_shared, copies }: Erasu
   ];
 }
 
-export interface PlannedLine {
+interface PlannedLine {
   /** Such as `note 0198…`. */
   readonly what: string;
   readonly id: string;

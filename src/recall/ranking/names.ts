@@ -4,7 +4,7 @@ import { wordsOf } from '../../text/index.js';
 const CAPITALISED = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{M}]+/gu;
 const WITHIN_SENTENCE = /[\p{Ll}\p{N},'"’”] ["'“‘]?$/u;
 
-export interface Names {
+interface Names {
   /** Those within a sentence. */
   readonly within: ReadonlySet<string>;
   /** Also those that begin one, where any word has a capital. */

@@ -5,7 +5,7 @@ import { contentKey, contentsOf, textsOf } from './contents.js';
 import { docsOf } from './rows.js';
 import { viewerOf } from './service.js';
 
-export interface ShownContent {
+interface ShownContent {
   readonly entity_type: string;
   readonly entity_id: string;
   readonly snippet: string;

@@ -120,7 +120,7 @@ interface Comparison {
 }
 
 /** What was found before the transaction. */
-export interface Similar {
+interface Similar {
   /** Relations that a model found. */
   readonly judgement?: Judgement | undefined;
   /** Notes that the statement may revise. */

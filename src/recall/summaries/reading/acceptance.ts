@@ -2,7 +2,7 @@
 import { stem, stopWords, wordsOf } from '../../../text/index.js';
 import { agrees, earnestness, isQuestion, refuses, withoutTalk } from './speech-acts.js';
 
-export type Acceptance =
+type Acceptance =
   | { readonly kind: 'agreed' }
   | { readonly kind: 'refused' }
   /** "Mollie it is": `open`, if what is named need not be one of several. */

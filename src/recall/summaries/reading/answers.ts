@@ -157,7 +157,7 @@ function isAbout(subject: string, answer: string): boolean {
 }
 
 /** An answer that lacks its subject. */
-export interface Completed {
+interface Completed {
   readonly subject: string;
   /** The answer without talk; a yes or no that it begins with stays if the question asks for it. */
   readonly answer: string;

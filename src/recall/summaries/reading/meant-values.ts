@@ -36,7 +36,7 @@ export interface NewValues {
   readonly open: boolean;
 }
 
-export interface Meant {
+interface Meant {
   readonly olds: readonly StatedValue[];
   readonly score: number;
   /** Number of common terms. */

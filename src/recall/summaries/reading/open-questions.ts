@@ -5,7 +5,7 @@ import { putsOff } from './fragments.js';
 import { isQuestion } from './speech-acts.js';
 
 /** What a turn says. */
-export interface Said {
+interface Said {
   readonly role: SourceRole;
   readonly speaker: string;
   readonly sentences: readonly { readonly text: string }[];

@@ -51,7 +51,7 @@ const mine = (text: string): string =>
   text.replace(/(?:,? (?:for you|then|instead|meanwhile|now|too|as well))+$/i, '').trim();
 
 /** `refused`: there is nothing to keep. */
-export type Decision =
+type Decision =
   /** `rest`: what the sentence says besides. */
   { readonly kind: 'decided'; readonly text: string; readonly rest: string } | { readonly kind: 'refused' };
 

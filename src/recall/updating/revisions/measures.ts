@@ -89,7 +89,7 @@ function hanNumber(text: string): number {
 }
 
 /** A number in digits or as a word, in one spelling. */
-export function numberIn(text: string): string {
+function numberIn(text: string): string {
   const word = lower(text);
   const named = NUMBERS.get(word) ?? (TENS.has(word) ? 10 * TENS.get(word)! : undefined);
   if (named !== undefined) return String(named);
