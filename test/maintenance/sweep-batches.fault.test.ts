@@ -30,7 +30,7 @@ it('LIFE-4 a batch that took long is followed by a smaller one, a quick one by o
   expect(nextBatch(20, 8)).toBe(20);
   expect(nextBatch(40, 16)).toBe(20);
   expect(nextBatch(20, 1000)).toBe(5);
-  expect(nextBatch(400, 0)).toBe(500);
+  expect(nextBatch(800, 0)).toBe(1000);
 });
 
 for (const kind of ['sqlite', 'postgres'] as const) {
