@@ -7,7 +7,7 @@ const MAX_NAMES = 4;
 /** Share of the compared results: a name that more of them have leads nowhere. */
 const COMMON = 0.15;
 /** What a result with the first of the names gains. */
-const WEIGHT = 0.06;
+const WEIGHT = 0.05;
 /** In terms: a longer text has many names by chance. */
 const PIVOT_LENGTH = 15;
 
