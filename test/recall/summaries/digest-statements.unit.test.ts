@@ -94,6 +94,11 @@ describe('a proposal in a question is decided by the reply', () => {
       'mail',
       'Mail (asked: send the form by mail or drop it at the office)',
     ],
+    ['Shall I cancel the subscription?', 'Yes, but only after June.', 'Cancel the subscription, but only after June'],
+    ['Do you want me to order 20 chairs or 30 chairs?', '30', 'Order 30 chairs'],
+    ['Do you want to fly with Ryanair or Lufthansa?', 'Lufthansa', 'Fly with Lufthansa'],
+    ['Could we use Postgres instead of MySQL?', "yes let's", 'Use Postgres instead of MySQL'],
+    ["Let's move the launch to 5 May.", 'ok', 'move the launch to 5 May'],
     ['Soll ich nach Frankfurt umziehen?', 'ja, machen wir so', 'Nach Frankfurt umziehen'],
   ])('"%s" – "%s"', async (asked, replied, decided) => {
     expect(`${await digestOf(`A: ${asked}`, `U: ${replied}`)} `).toMatch(
@@ -108,6 +113,9 @@ describe('a proposal in a question is decided by the reply', () => {
     ['Shall I deploy to Frankfurt?', 'not now'],
     ['Shall I deploy to Frankfurt?', 'Yes? When?'],
     ['Shall I deploy to Frankfurt?', 'good question'],
+    ['Shall I deploy to Frankfurt?', 'Wait until the 15th.'],
+    ['Shall I deploy to Frankfurt?', 'ok, let me check first'],
+    ['Should we meet on Monday or Tuesday?', 'Either is fine'],
     ['Shall I deploy to Frankfurt?', 'nice, but not before June'],
     ['Shall I deploy to Frankfurt?', "I don't know what time it is"],
     ['What about the piano in Kiel?', 'ok'],
@@ -157,6 +165,23 @@ describe('a value that is given anew', () => {
       'on 12 March (before: 14 March)',
     ],
     [['U: We meet in Room 12.', 'U: we meet in Room 14 now'], 'Room 14 (before: Room 12)'],
+    [['U: Lena works at Siemens.', 'U: Lena now works at Bosch.'], 'works at Bosch (before: Siemens)'],
+    [
+      ['U: The lease runs until 31 May 2027.', 'U: The lease has been extended, it runs until 31 May 2029.'],
+      'until 31 May 2029 (before: 31 May 2027)',
+    ],
+    [
+      ["A: What's the wifi password?", 'U: Tulip-4471', 'U: correction: Tulip-4472'],
+      'wifi password: Tulip-4472 (before: Tulip-4471)',
+    ],
+    [
+      ["A: What's your phone number?", 'U: 0171 2345678', "U: sorry, it's 0171 2345679"],
+      'phone number: 0171 2345679 (before: 0171 2345678)',
+    ],
+    [
+      ['U: Anna brings 20 chairs and Ben brings 10 chairs.', 'U: Ben brings 15 chairs now.'],
+      'Anna brings 20 chairs and Ben brings 15 chairs (before: 10 chairs)',
+    ],
     [['U: It has eight episodes.', 'U: we went from eight to six episodes'], 'six episodes (before: eight episodes)'],
     [
       ['U: The train leaves at 7:40 and arrives at 9:10.', 'U: Actually the train leaves at 8:10.'],
@@ -186,9 +211,43 @@ describe('a value that is given anew', () => {
     [['U: They run 140 trucks. The yard is in Moline.', 'U: Already did: 10 trucks, 30 days, free, in Moline.']],
     [['U: We voted on Sunday.', 'U: The Sunday match - scratch that, we moved to Thursdays.']],
     [['U: We paid 200 euros for the tent.', 'U: Actually, we paid 300 euros for the band.']],
+    [['U: We have 45 boxes.', 'U: We need 60 boxes now.']],
+    [['A: How old is she?', 'U: 71', 'A: And he?', 'U: 70', "U: wait, she's 72"]],
+    [['U: Check-in is at 3 pm.', 'U: Check-out is at 10 am now.']],
+    [['U: The hall seats 200 people.', 'U: Now 150 people have bought tickets.']],
+    [['U: Version 3 supports Node 18.', 'U: Version 4 now supports Node 20.']],
+    [['U: I pay 50 euros a month for the gym.', 'U: I now pay 30 euros for the pool.']],
+    [['U: The meeting with Acme is on 4 May.', 'U: The meeting with Initech is on 6 May now.']],
   ])('is not that of another thing: %j', async (lines) => {
     const digest = await digestOf(...lines);
     expect(digest).not.toContain('before:');
+  });
+});
+
+describe('a fact whose value is given anew', () => {
+  it.each<[lines: string[], marked: string]>([
+    [
+      [
+        'A: When do you pick her up?',
+        'U: Friday the 8th, after work',
+        'A: ok',
+        'U: Actually we pick her up on Saturday the 9th',
+      ],
+      'Pick: Saturday the 9th (before: Friday the 8th), after work.',
+    ],
+    [
+      ['U: The train leaves at 7:40 from platform 4.', 'U: Actually the train leaves at 8:10.'],
+      'The train leaves at 8:10 (before: 7:40) from platform 4.',
+    ],
+  ])('has the old one in brackets: %j', async (lines, marked) => {
+    expect(await factsOf(...lines)).toContain(marked);
+  });
+
+  it('is left to the later fact of the same slot, which replaces it when it is stored', async () => {
+    expect(await factsOf('U: I live in Hamburg.', 'U: I live in Munich now.')).toEqual([
+      'The user lives in Hamburg.',
+      'The user lives in Munich.',
+    ]);
   });
 });
 
@@ -213,6 +272,9 @@ describe('whom a sentence means', () => {
   it.each<[lines: string[], said: string]>([
     [['U: Jonas called the landlord. His number is 0431 55512.'], 'His number is 0431 55512'],
     [['U: Jonas met Tobias. His number is 0431 55512.'], 'His number is 0431 55512'],
+    [['U: I talked to Jonas and Maria. His number is 0431 55512.'], 'His number is 0431 55512'],
+    [['U: Jonas told Peter that he got the job. He starts on 1 May.'], 'He starts on 1 May'],
+    [['U: My son Leo has a teacher, Mr. Brandt. He is allergic to nuts.'], 'He is allergic to nuts'],
     [['U: My wife Ana works at Siemens. His number is 0431 55512.'], 'His number is 0431 55512'],
     [['U: We moved to Kiel. His number is 0431 55512.'], 'His number is 0431 55512'],
   ])('is left open where more than one may be meant: %j', async (lines, said) => {

@@ -48,25 +48,25 @@ export const sentencesIn = (source: TextSource): Sentences => {
 /** The facts of a turn of a person and the turn of an assistant before it. */
 export function exchangedFacts(before: Sentences, reply: Sentences, voice: Voice): ExchangedFact[] {
   if (roleOf(before.source) !== 'assistant' || !isExtractable(before.source) || !voice.person) return [];
-  const first = reply.texts.find((text) => !putsOff(text));
-  if (first === undefined) return [];
+  if (reply.texts.length === 0) return [];
   const question = askedIn(before.texts.filter(isQuestion));
-  const found = question === undefined ? [] : answered(question, first, voice);
+  const found = question === undefined ? [] : answered(question, reply.texts, voice);
   const facts = [...found, ...agreed(before.texts, reply.texts[0]!)];
   return facts.map((fact) => ({ ...fact, source_ids: [reply.source.id, before.source.id] }));
 }
 
 /** "Which languages should the site support?" – "English, German.", "Shall I deploy to Frankfurt?" – "ok do that". */
-function answered(question: string, reply: string, voice: Voice): FactDraft[] {
-  const decision = decisionOf(question, reply);
+function answered(question: string, texts: readonly string[], voice: Voice): FactDraft[] {
+  const decision = decisionOf(question, texts[0]!);
   if (decision?.kind === 'decided') {
     const { text } = decision;
     const clear = keyOf(text).includes(' ') && !POINTS.test(text.replace(/ \(asked: .*/, ''));
     const draft = clear && !isErrand(text) ? decided(text) : undefined;
     return draft === undefined ? [] : [draft];
   }
-  const found = completed(question, reply, MAX_ANSWER);
-  if (!found || isQuestion(reply) || isCourtesy(found.answer)) return [];
+  const reply = texts.find((text) => !putsOff(text));
+  const found = reply === undefined ? undefined : completed(question, reply, MAX_ANSWER);
+  if (reply === undefined || !found || isQuestion(reply) || isCourtesy(found.answer)) return [];
   const { subject } = found;
   // What follows in a further clause is another fact.
   const answer = withoutClauses(found.answer);

@@ -177,7 +177,7 @@ const factOf = (draft: FactDraft, asked: boolean, source_id: string): ExtractedF
 });
 
 /** The content, cut at the end of a word. */
-function titleOf(content: string): string {
+export function titleOf(content: string): string {
   const title = content.replace(/[.。]$/, '');
   if (title.length <= MAX_TITLE) return title;
   const cut = title.slice(0, MAX_TITLE - 1);

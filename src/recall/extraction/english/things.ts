@@ -14,7 +14,10 @@ const KNOWN = `(?:[\\w.-]+ ){0,3}(?:apis?|APIs?|DB|CLI|SDK|CI|license key|licenc
 const SAID =
   '(lives? in|lives? at|lives? near|works? at|works? for|works? as|was born (?:in|on)|grew up in|owns|manages|leads|maintains|runs on|run on|runs in|requires|require|depends on|supports|moved to|reports to|studies at|is married to|is engaged to|is allergic to|is based in|is located (?:in|at)|is in charge of|is responsible for|is written in|is built with|is built on|listens on|is deployed (?:on|to)|is hosted (?:on|at|by|in)|is called|is named|expires on|expires in|expires after|starts at|starts on|ends on|costs|is owned by|is maintained by|is managed by|is led by|is run by|was founded (?:in|by)|was acquired by|has(?= \\d)|is stored in|lives under|rotates every|times out after|is limited to|defaults to|is licensed under|uses|use|talks to|is named after|stands for)';
 
-const THING = new RegExp(`^(?:(${PROPER}|${CODE_NAME})|((?:[Tt]he|[Oo]ur) ${KNOWN})) ${SAID} (.+)$`, 'u');
+const THING = new RegExp(
+  `^(?:(${PROPER}|${CODE_NAME})|((?:[Tt]he|[Oo]ur) ${KNOWN})) (?:(?:now|currently|also|still) )?${SAID} (.+)$`,
+  'u',
+);
 const IS = new RegExp(
   `^(?:(${PROPER}|${CODE_NAME})|((?:[Tt]he|[Oo]ur) ${KNOWN}))(?: (?:for|of) ([^,]{2,40}?))? (?:is|are) ((?:the|an?|our|at|in|on) .+|\`.+|https?:.+|[\\d$€£].*|[A-Z].+|set to .+|not .+)$`,
   'u',

@@ -5,6 +5,8 @@ import { agrees, earnestness, isQuestion, refuses, withoutTalk } from './speech-
 type Acceptance =
   | { readonly kind: 'agreed' }
   | { readonly kind: 'refused' }
+  /** "Yes, but only after June": what is agreed with under a condition. */
+  | { readonly kind: 'reserved'; readonly but: string }
   /** "Mollie it is": `open`, if what is named need not be one of several. */
   | { readonly kind: 'chosen'; readonly choice: string; readonly open: boolean };
 
@@ -17,6 +19,8 @@ const GO_WITH =
 const AROUND =
   /^(?:(?:then|just|definitely|certainly|probably|i['’]d say|rather|only) )+|(?:,? (?:please|then|i think|for sure|of course|definitely|instead|pls|sounds? (?:good|better|great|fine)|works?(?: for me)?|is (?:fine|better|good|ok(?:ay)?)))+$/gi;
 const MAX_CHOICE = 6;
+const RESERVED =
+  /^(?:oh )?(?:yes|yeah|yep|ok(?:ay)?|sure|fine|agreed|go ahead|do (?:it|that)|please do)(?: please)?,? ((?:but |only |unless |except |if |as long as |provided |not before |after |before |without )(?!.*(?<![\p{L}])(?:let me|think|not sure|maybe|why|what|how)(?![\p{L}])).+)$/iu;
 
 /** The first sentence of a reply as an answer to what was proposed. */
 export function acceptanceOf(sentence: string): Acceptance | undefined {
@@ -27,6 +31,8 @@ export function acceptanceOf(sentence: string): Acceptance | undefined {
   const named = (IT_IS.exec(said) ?? GO_WITH.exec(said))?.[1];
   if (named !== undefined && !/\bor\b/i.test(named)) return { kind: 'chosen', choice: named.trim(), open: true };
   if (agrees(sentence)) return { kind: 'agreed' };
+  const but = RESERVED.exec(sentence)?.[1];
+  if (but !== undefined) return { kind: 'reserved', but: but.replace(/[.!]+$/, '') };
   const bare = said.replace(AROUND, '');
   const choice = /^[^,;:—–]+/.exec(bare)?.[0].trim() ?? '';
   if (choice === '' || choice.split(' ').length > MAX_CHOICE) return undefined;

@@ -17,7 +17,7 @@ const ASKS_VALUE = new RegExp(
 );
 /** "Do you ship abroad?": the answer may be yes or no. */
 const ASKS_WHETHER = new RegExp(
-  `^${OPENING}(?:(?:do|does|did|is|are|was|were|has|have|had|will|would|can|could|should|shall|may|must)(?:n['’]t)? (?=(?:you|we|i|they|he|she|it|there|that|this|these|those|the|your|our|my|his|her|their|any|an?|all|some|\\p{Lu})(?![\\p{Ll}'’]))|est-ce que |est-ce qu['’]|y a-t-il |(?:avez|as|êtes|es|ont|a)-(?:t-)?(?:vous|tu|ils?|elles?) |haben sie |hast du |habt ihr |gibt es |sind sie |bist du |hay |tien(?:es?|en) |avete |hai |c['’]è |ci sono |heb je |hebben jullie |is er |zijn er )`,
+  `^${OPENING}(?:(?:do|does|did|is|are|was|were|has|have|had|will|would|can|could|should|shall|may|must)(?:n['’]t)? (?=(?:you|we|i|they|he|she|it|there|that|this|these|those|the|your|our|my|his|her|their|any|an?|all|some)(?![\\p{L}'’])|\\p{Lu})|est-ce que |est-ce qu['’]|y a-t-il |(?:avez|as|êtes|es|ont|a)-(?:t-)?(?:vous|tu|ils?|elles?) |haben sie |hast du |habt ihr |gibt es |sind sie |bist du |hay |tien(?:es?|en) |avete |hai |c['’]è |ci sono |heb je |hebben jullie |is er |zijn er )`,
   'u',
 );
 /** "And the floor?", "What about insurance?", "Any allergies?" */
@@ -52,7 +52,8 @@ function questionOf(question: string): Question | undefined {
   const about = ASKS_ABOUT.exec(plain);
   if (about) return named('about', plain.slice(about[0].length));
   const value = ASKS_VALUE.exec(plain);
-  if (value) return named('value', plain.slice(value[0].length));
+  // "Which plan, Basic or Pro?": the options are no part of the subject.
+  if (value) return named('value', plain.slice(value[0].length).replace(/^([^,]+),.* or .*$/i, '$1'));
   const opening = plain.charAt(0).toLowerCase() + plain.slice(1);
   const whether = ASKS_WHETHER.exec(opening);
   if (whether) {

@@ -22,10 +22,14 @@ const MAX_CODE_LINE = 200;
 /** Characters of a turn that tell what it is about. */
 const MAX_TOPIC = 2000;
 
-export async function candidatesOf(
-  sources: readonly TextSource[],
-  maybe_yield: CooperativeYield,
-): Promise<Candidate[]> {
+interface Reading {
+  readonly turns: readonly Turn[];
+  /** Words that stand with a capital inside a sentence. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** The sentences of the sources, with how later ones correct them. */
+export async function readTurns(sources: readonly TextSource[], maybe_yield: CooperativeYield): Promise<Reading> {
   const turns: Turn[] = [];
   const names = new Set<string>();
   const limit = Math.max(MIN_READ_PER_SOURCE, Math.floor(MAX_READ / Math.max(1, sources.length)));
@@ -36,6 +40,14 @@ export async function candidatesOf(
     turns.push({ source, role, speaker: speaker ?? role, text, sentences });
   }
   await correct(turns, sources, names, maybe_yield);
+  return { turns, names };
+}
+
+export async function candidatesOf(
+  sources: readonly TextSource[],
+  maybe_yield: CooperativeYield,
+): Promise<Candidate[]> {
+  const { turns, names } = await readTurns(sources, maybe_yield);
   const all: Candidate[] = [];
   const reader = new TurnReader(names, all);
   for (const at of turns.keys()) {

@@ -31,8 +31,14 @@ export function changedValues(statement: string): StatedValue[] {
   const values = valuesIn(statement);
   if (correctsOpenly(statement)) return values;
   const changed = new Set<string>();
-  for (const part of statement.split(/[;,]\s+|\s[–—]\s/))
-    if (CHANGED.test(part)) for (const { kind } of valuesIn(part)) changed.add(kind);
+  let announced = false;
+  for (const part of statement.split(/[;,]\s+|\s[–—]\s/)) {
+    const given = valuesIn(part);
+    const changes = CHANGED.test(part);
+    if (changes || announced) for (const { kind } of given) changed.add(kind);
+    // "It was extended, until 31 May": the next part says to what.
+    announced = changes && given.length === 0;
+  }
   return values.filter(({ kind }) => changed.has(kind));
 }
 

@@ -26,6 +26,8 @@ export interface Correction {
   readonly text: string | undefined;
   /** The old values as the statement has them. */
   readonly old: readonly string[];
+  /** The old values that have a new one. */
+  readonly replaced: readonly Replacement[];
   /** Index of the source that corrects it; of several, the last. */
   readonly by: number;
   /** Indexes of the statements whose new values the text has. */
@@ -109,14 +111,14 @@ class Corrector {
         const { text, derived, source } = this.#statements[i]!;
         const old = this.#mentions[i]!.map(({ value }) => value.text);
         if (!derived || source >= by || this.#corrections.has(i) || old.length === 0 || !concludes(text)) continue;
-        this.#corrections.set(i, { text: undefined, old, by, merged: [] });
+        this.#corrections.set(i, { text: undefined, old, replaced: [], by, merged: [] });
       }
     }
   }
 
   /** "Lena lives in Hamburg", later "Lena lives in Munich": a slot that the rules of extraction know. */
   #replaceSlot(at: number, { source, text }: Statement): void {
-    const fact = factStated({ ...this.#sources[source]!, text: withoutLead(text) });
+    const fact = factStated({ ...this.#sources[source]!, text: withoutLead(text).replace(NOW, '') });
     if (!fact || fact.slot === '' || fact.kind !== 'note') return;
     const slot = `${this.#sources[source]!.about ?? ''}\n${fact.subject}\n${fact.slot}`;
     const before = this.#slots.get(slot);
@@ -185,17 +187,19 @@ class Corrector {
     const news = given.mentions.map(({ value }) => value);
     let best: Best | undefined;
     let inMonths = 0;
+    let bare = 0;
     for (const [i, other] of this.#before(at)) {
       if (other.derived) continue;
       const meant = meantBy(given, other, this.#mentions[i]!);
       // A mere hint has to be about the very same.
       if (meant === undefined || (hinted && !(meant.common >= 2 && !meant.apart))) continue;
       if (meant.inMonth) inMonths += 1;
+      if (meant.bare && meant.common === 0) bare += 1;
       const score = meant.score + i / this.#statements.length;
-      if (meant.accepted && (!best || score >= best.score)) best = { i, score, olds: meant.olds };
+      if (meant.accepted && (!best || score >= best.score)) best = { i, score, olds: meant.olds, common: meant.common };
     }
-    // Of several days in the month, only a common word tells which is meant.
-    if (!best || (inMonths >= 2 && best.score < 3)) return;
+    // Of several days in the month, or bare answers, only a common word tells which is meant.
+    if (!best || (inMonths >= 2 && best.score < 3) || (bare >= 2 && best.common === 0)) return;
     const { i, olds } = best;
     this.#note(i, olds, withUnits(news, olds), at);
     this.#replaceElsewhere(at, best, news);
@@ -271,7 +275,7 @@ class Corrector {
     if (news === undefined || derived || root !== undefined || (before !== undefined && before.text === undefined)) {
       // The same statement may have named the new value by another rule.
       if (before?.by === by && before.text !== undefined) return;
-      this.#corrections.set(i, { text: undefined, old, by, merged: [] });
+      this.#corrections.set(i, { text: undefined, old, replaced: [], by, merged: [] });
       return;
     }
     const since = sinceOf(this.#sources[source]!, this.#sources[by]!);
@@ -286,7 +290,7 @@ class Corrector {
         replaced[at] = { ...replaced[at]!, since, before: [replaced[at]!.now, ...replaced[at]!.before], now };
     }
     this.#mergedInto.set(at, i);
-    this.#corrections.set(i, { text: withReplacements(text, replaced), old, by, merged });
+    this.#corrections.set(i, { text: withReplacements(text, replaced), old, replaced, by, merged });
   }
 
   /** A statement whose value was replaced by one that does not hold any more either. */
@@ -302,9 +306,13 @@ class Corrector {
 /** The earlier statement that a correction means. */
 interface Best {
   readonly i: number;
+  readonly common: number;
   readonly score: number;
   readonly olds: readonly StatedValue[];
 }
+
+/** "Lena now works at Bosch." */
+const NOW = /(?<![\p{L}])(?:now|currently|nowadays|these days|already) (?=\p{Ll})/giu;
 
 const isTime = ({ kind }: StatedValue): boolean => kind === 'date' || kind === 'weekday' || kind === 'time';
 const PAST = /\b(?:was|were|went|met|came|saw|had|got|did|took|said|told|heard|read|bought|sent|\p{L}{2,}ed)\b/iu;

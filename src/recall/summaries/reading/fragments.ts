@@ -50,11 +50,12 @@ const NO_ANSWER =
 const PUT_OFF =
   /^(?:(?:hm+|uh+|um+|er+m*|well|ok(?:ay)?|sorry|oh|ah)[,. …]*)*(?:$|(?:let me|let['’]s) (?:think|check|see|look|ask|find)|(?:just )?(?:one|a|an?other) (?:sec|second|moment|minute|min)(?![\p{L}])|(?:hold|hang) on|wait(?![\p{L}])|(?:give|gimme) (?:me )?a|(?:i|we)(?:['’]ll| will| have to| need to| must)? (?:check|look|ask|think)(?![\p{L}])|moment(?![\p{L}])|un (?:instant|moment)|un momento|momentje|looking|checking|thinking|brb|be right back|thanks?(?! to)|thank you)/iu;
 const HESITATION = /^(?:(?:hm+|uh+|um+|er+m*|well|ok(?:ay)?|sorry|oh|ah)(?![\p{L}])[,. …]*)+/iu;
-/** Not "wait, it moved to Friday". */
+/** Not "wait, it moved to Friday", nor "wait until the 15th". */
 export const putsOff = (sentence: string): boolean =>
   sentence.length <= 40 &&
+  !/\d/.test(sentence) &&
   PUT_OFF.test(sentence) &&
-  !/[,;:—–]\s+\p{L}+\s+\p{L}/u.test(sentence.replace(HESITATION, ''));
+  !/[,;:—–]\s+\p{L}+\s+\p{L}|(?<![\p{L}])(?:until|till|for|before|after) /iu.test(sentence.replace(HESITATION, ''));
 const isNoAnswer = (sentence: string): boolean => NO_ANSWER.test(sentence) || PUT_OFF.test(sentence);
 
 /** Speaks of something else than what was asked. */

@@ -44,6 +44,8 @@ interface Meant {
   /** Whether each is about something that the other lacks. */
   readonly apart: boolean;
   readonly inMonth: boolean;
+  /** A bare answer to a question. */
+  readonly bare: boolean;
   readonly accepted: boolean;
 }
 
@@ -51,11 +53,17 @@ interface Meant {
 export function meantBy(given: NewValues, other: Statement, stated: readonly Mention[]): Meant | undefined {
   const { about, open } = given;
   const now = given.mentions[0]!;
-  const alike = stated.filter((one) => isComparable(now.value, one.value));
+  const alike = stated.filter(
+    (one) =>
+      isComparable(now.value, one.value) ||
+      // "How many guests?" – "30", later "34 guests".
+      (one.value.kind === 'number' && other.asked.has(now.value.kind)),
+  );
   // A statement that repeats one of the new values is not corrected.
   if (alike.some((one) => given.mentions.some(({ value }) => value.key === one.value.key))) return undefined;
   const reach = reachOf(other);
-  const mentions = alike.filter(({ subject }) => {
+  const mentions = alike.filter(({ subject, dealing }) => {
+    if (dealing !== undefined && now.dealing !== undefined && dealing !== now.dealing) return false;
     const others = subject === undefined ? reach : new Set([...reach, ...subject]);
     return ![...(now.subject ?? [])].some((term) => !hasTerm(others, term));
   });
@@ -78,7 +86,7 @@ export function meantBy(given: NewValues, other: Statement, stated: readonly Men
     !vague && (bare || isMeant({ now, old: old.value, common, apart, near: near && open, inMonth, alone }));
   const local = [...now.clause].filter((term) => old.clause.has(term)).length;
   const score = common + local / 4 + (near ? 1 : 0) + (inMonth ? 2 : 0);
-  return { olds: olds.map(({ value }) => value), score, common, apart, inMonth, accepted };
+  return { olds: olds.map(({ value }) => value), score, common, apart, inMonth, bare, accepted };
 }
 
 interface Comparison extends Pick<Meant, 'common' | 'apart' | 'inMonth'> {
@@ -128,7 +136,7 @@ const digitsOf = ({ key }: StatedValue): number => Number(key.replace(/\D/g, '')
 /** Whether a value may stand in place of another: of the same kind, or a bare number of the same order. */
 function isComparable(now: StatedValue, old: StatedValue): boolean {
   if (now.kind === old.kind) return true;
-  if (now.kind !== 'number' || /^(?:date|time|weekday|label:.*)$/.test(old.kind)) return false;
+  if (now.kind !== 'number' || /^(?:date|time|weekday|phone|code|label:.*)$/.test(old.kind)) return false;
   const ratio = digitsOf(now) / digitsOf(old);
   return ratio <= SAME_ORDER && ratio >= 1 / SAME_ORDER;
 }

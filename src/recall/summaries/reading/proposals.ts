@@ -43,7 +43,7 @@ function proposedIn(question: string): Proposal | undefined {
   const should = SHOULD.exec(asked);
   if (should) return { text: mine(`${should[1]} should ${should[2]} ${should[3]}`), alone: true };
   const choosing = CHOOSING.exec(asked)?.[1];
-  return choosing === undefined ? undefined : { text: mine(choosing), alone: false };
+  return choosing === undefined ? undefined : { text: mine(choosing.replace(/^to /i, '')), alone: false };
 }
 
 /** "Your" is the reader's. */
@@ -65,8 +65,10 @@ export function decisionOf(question: string, sentence: string): Decision | undef
   const { text } = proposal;
   const several = optionsIn(text) !== undefined;
   // Nobody agrees with one of two by "yes".
-  if (reply.kind === 'agreed')
-    return several || !proposal.alone ? undefined : decided(text, withoutAgreement(sentence));
+  if (reply.kind === 'agreed' || reply.kind === 'reserved') {
+    if (several || !proposal.alone) return undefined;
+    return reply.kind === 'agreed' ? decided(text, withoutAgreement(sentence)) : decided(`${text}, ${reply.but}`, '');
+  }
   const { choice, open } = reply;
   const rest = /[,;:—–]/.test(sentence) ? sentence : '';
   if (!isAmong(text, choice)) return open ? decided(`${choice} (asked: ${text})`, rest) : undefined;
@@ -77,7 +79,7 @@ export function decisionOf(question: string, sentence: string): Decision | undef
 /** What is decided of a proposal in the form of a statement: "I'd suggest Mollie or Stripe" – "Mollie it is." */
 export function decidedOf(proposed: string, sentence: string): string | undefined {
   const reply = acceptanceOf(sentence);
-  if (reply === undefined || reply.kind === 'refused') return undefined;
+  if (reply === undefined || reply.kind === 'refused' || reply.kind === 'reserved') return undefined;
   const several = optionsIn(proposed) !== undefined;
   if (reply.kind === 'agreed') return proposed;
   if (!isAmong(proposed, reply.choice)) return undefined;
@@ -90,7 +92,7 @@ const decided = (text: string, rest: string): Decision => ({
   rest,
 });
 
-const OR = /^(?:or|oder|ou|o|of)$/i;
+const OR = /^(?:or|oder|ou|o)$/i;
 
 /** The words before and after "or". */
 function optionsIn(text: string): { readonly left: string[]; readonly right: string[] } | undefined {
@@ -123,6 +125,7 @@ function chosen(text: string, choice: string): string | undefined {
     // "Book a firm or rent a van", "post it or drop it off": the option has a verb of its own.
     if (hasVerb(right) || right.slice(0, first).some((word) => beginning(word) === 'word')) return right.join(' ');
     const start = startOf(left, commas, right.slice(0, last + 1));
+    if (start === undefined) return undefined;
     return [...left.slice(0, start), ...right].join(' ');
   }
   const place = placeOf(left, choice);
@@ -137,7 +140,7 @@ function chosen(text: string, choice: string): string | undefined {
   // "Online or at the door" ends with the text.
   if (!alike && !(beginning(right[0]!) === 'preposition' && length === right.length)) return undefined;
   if (alike && beginning(right[0]!) === 'word' && length !== end - start + 1) return undefined;
-  const from = commas.size === 0 ? start : Math.min(start, startOf(left, commas, left.slice(start, end + 1)));
+  const from = commas.size === 0 ? start : Math.min(start, startOf(left, commas, left.slice(start, end + 1)) ?? start);
   return [...left.slice(0, from), ...left.slice(start, end + 1), ...right.slice(length)].join(' ');
 }
 
@@ -157,14 +160,23 @@ function placeOf(words: readonly string[], choice: string): [first: number, last
   return found.length === 0 ? undefined : [found[0]!, found.at(-1)!];
 }
 
+/** Words of an option that begins with a name or a number. */
+const MAX_OPTION = 4;
+
 /** Where the first of the options begins that stand before "or". */
-function startOf(left: readonly string[], commas: ReadonlySet<number>, [first]: readonly string[]): number {
+function startOf(left: readonly string[], commas: ReadonlySet<number>, [first]: readonly string[]): number | undefined {
   // "In the bedroom or in the hall": options that begin with the same word.
   const parallel = left.map((word) => word.toLowerCase()).lastIndexOf(first!.toLowerCase());
   if (parallel >= 0 && beginning(first!) !== 'word') return overCommas(left, commas, parallel);
+  const kind = beginning(first!);
+  if (kind === 'name' || kind === 'number') {
+    // "20 chairs or 30 chairs"
+    const at = left.findLastIndex((word) => beginning(word) === kind);
+    if (at < left.length - MAX_OPTION) return undefined;
+    return overCommas(left, commas, wholeName(left, commas, at));
+  }
   let start = wholeName(left, commas, left.length - 1);
-  if (beginning(first!) !== 'name' && beginning(first!) !== 'number')
-    while (start > 0 && isSmall(left[start - 1]!) && beginning(first!) !== 'word') start -= 1;
+  if (kind !== 'word') while (start > 0 && isSmall(left[start - 1]!)) start -= 1;
   return overCommas(left, commas, start);
 }
 

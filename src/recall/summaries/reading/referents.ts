@@ -73,8 +73,15 @@ const NO_PERSON =
   /^(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|September|October|November|December|Christmas|Easter|I|Ok(?:ay)?|Yes|No|Hi|Hello|The|A|An|And|But|So|Or|My|Our|Your|His|Her|Their|We|He|She|It|They|You|This|That|These|Those|There|Then|What|Who|When|Where|Which|Why|How|If|In|On|At|By|For|From|To|With|Good|Great|Perfect|Thanks|Thank|Sure|Noted|Please|Also|Only|Just|Not|Now|Well|Right|Anyway|Actually|Sorry|Wait|English|German|French|Dutch|Spanish|Italian|Polish|Danish|Let|Do|Does|Is|Are|Should|Shall|Can|Could|Would|Have|Has|Any|All|Both|Every|One|Two|Three|Maybe|First|Last|Next|Once|Because|Nice|Lovely|Fine|Done|Understood|Welcome|Got|Oh|Ah|Hm+|Happy|Since|After|Before|While|Until)$/u;
 const PLACE =
   /(?:Street|Road|Lane|Avenue|Square|Park|Hall|Church|School|Hotel|Café|Cafe|House|Station|Hospital|Clinic|Bank|Ltd|Inc|GmbH|Group|Rescue|Club|strasse|straße|weg|platz|gasse|University|College|Library|Museum|Centre|Center)$/u;
+/** Spoken to or of: a person. */
+const ADDRESSED =
+  /(?<![\p{L}])(?:talk(?:ed|ing)?|spoke|speak|wrote|write|said|sent|gave|give|listen(?:ed)?|met|meet|saw|know|knows|phone[ds]?|text(?:ed)?|mail(?:ed)?|e?-?mailed|call(?:ed)?|ask(?:ed|s)?|told|tell|contact(?:ed)?|thank(?:s|ed)?|invite[ds]?|hired?|married|trust)(?: (?:to|with))? $/iu;
+/** Of several that are named so, nobody knows which is meant. */
+const BESIDE = /(?<![\p{L}])(?:with|for|by|than|like|without|and|or) $/iu;
+/** Most often places. */
 const LOCATED =
-  /(?<![\p{L}])(?:in|at|near|to|into|via|towards|around|outside|inside|through|of|on|using|called the)(?: the)? $/iu;
+  /(?<![\p{L}])(?:in|at|near|to|into|from|via|towards|around|outside|inside|through|of|on|over|behind|using|called the)(?: the)? $/iu;
+const COORDINATED = /^(?:,|\s|and|or|&)+$/i;
 
 const isName = (name: string): boolean => {
   const words = name.replace(/['’]s?$/, '').split(' ');
@@ -93,6 +100,8 @@ interface Mentions {
   readonly named: readonly Mentioned[];
   /** Names with nothing that tells what they are of. */
   readonly weak: readonly string[];
+  /** Names of those who may be meant as well. */
+  readonly beside: readonly string[];
   readonly unnamed: readonly Mentioned[];
 }
 
@@ -103,9 +112,17 @@ function mentionsOf(text: string): Mentions {
       const name = groups?.name ?? groups?.later ?? whole;
       if (/^\p{Lu}/u.test(name)) named.push({ name, role: groups?.role });
     }
-  const weak: string[] = [];
-  for (const { 0: name, index } of text.matchAll(ANY_NAME))
-    if (isName(name) && !LOCATED.test(text.slice(Math.max(0, index - MAX_NAME), index))) weak.push(name);
+  const kinds = { addressed: [] as string[], weak: [] as string[], beside: [] as string[], located: [] as string[] };
+  let last: { readonly end: number; readonly kind: keyof typeof kinds } | undefined;
+  for (const { 0: name, index } of text.matchAll(ANY_NAME)) {
+    if (!isName(name)) continue;
+    const before = text.slice(Math.max(0, index - MAX_NAME), index);
+    // "In Kiel and Hamburg": of one kind.
+    const like = last && COORDINATED.test(text.slice(last.end, index)) ? last.kind : undefined;
+    const kind = like ?? kindOf(before);
+    kinds[kind].push(name);
+    last = { end: index + name.length, kind };
+  }
   const unnamed: Mentioned[] = [];
   for (const { groups, index, 0: whole } of text.matchAll(UNNAMED)) {
     const after = text.slice(index + whole.length);
@@ -113,14 +130,25 @@ function mentionsOf(text: string): Mentions {
     if (!NAME_AFTER.test(after) && !NAME_BEFORE.test(text.slice(Math.max(0, index - MAX_NAME), index)))
       unnamed.push({ name: groups!.phrase!, role: groups!.role });
   }
-  return { named, weak, unnamed };
+  const { addressed } = kinds;
+  return { named, weak: [...kinds.weak, ...addressed], beside: [...kinds.beside, ...addressed], unnamed };
+}
+
+function kindOf(before: string): 'addressed' | 'weak' | 'beside' | 'located' {
+  if (ADDRESSED.test(before)) return 'addressed';
+  if (BESIDE.test(before)) return 'beside';
+  return LOCATED.test(before) ? 'located' : 'weak';
 }
 
 /** The people whom some texts name, or whom they mention without a name. */
 function peopleIn(mentions: readonly Mentions[]): Person[] {
   const people: Person[] = [];
   for (const { name, role } of mentions.flatMap(({ named }) => named)) addPerson(people, name, role);
-  if (people.length === 0) for (const name of mentions.flatMap(({ weak }) => weak)) addPerson(people, name, undefined);
+  const known = people.length > 0;
+  // Beside one who is known to be a person, only those who are spoken to or of count.
+  for (const { weak, beside } of mentions)
+    for (const name of known ? beside : [...weak, ...(weak.length > 0 ? beside : [])])
+      addPerson(people, name, undefined);
   for (const { name, role } of mentions.flatMap(({ unnamed }) => unnamed))
     if (!people.some((one) => one.name.toLowerCase() === name.toLowerCase()))
       people.push({ name, gender: genderOf(role!) });

@@ -12,12 +12,16 @@ export interface Replacement {
   readonly now: string;
 }
 
+/** The present value with those before it. */
+export const marked = ({ old, now, since, before }: Replacement): string =>
+  now.startsWith(`${old.text} (`) ? now : `${now} (${since}before: ${before.join(', ')})`;
+
 /** A text with its present values. */
 export function withReplacements(text: string, replaced: readonly Replacement[]): string {
   let result = text;
-  for (const { old, now, since, before } of [...replaced].sort((a, b) => b.old.index - a.old.index)) {
-    const mark = now.startsWith(`${old.text} (`) ? now : `${now} (${since}before: ${before.join(', ')})`;
-    result = `${result.slice(0, old.index)}${mark}${result.slice(old.index + old.text.length)}`;
+  for (const one of [...replaced].sort((a, b) => b.old.index - a.old.index)) {
+    const { index, text: old } = one.old;
+    result = `${result.slice(0, index)}${marked(one)}${result.slice(index + old.length)}`;
   }
   return result;
 }

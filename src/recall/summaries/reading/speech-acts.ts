@@ -30,7 +30,7 @@ export function withoutTalk(sentence: string): string {
 }
 
 /** Leads that carry nothing, also without a mark behind them. */
-const SOFT = /^(?:(?:ok(?:ay)?|oh|ah|ooh|hm+|well|so|and|also|btw|fyi|yeah|yes|wait|haha+|lol|oui|ja|sí|sì)\s*)+$/i;
+const SOFT = /^(?:(?:ok(?:ay)?|oh|ah|ooh|hm+|well|so|and|also|btw|fyi|yeah|yes|haha+|lol|oui|ja|sí|sì)\s*)+$/i;
 
 /** What a sentence says after it agreed. */
 export const withoutAgreement = (sentence: string): string =>
@@ -38,7 +38,7 @@ export const withoutAgreement = (sentence: string): string =>
 
 /** Words that agree, alone or in a row: "ok, do that", "yes please". */
 const AGREEING = alternatives(
-  "do that|do it|do so|please do|yes please|let's do that|let's do it|let's do so|let's go|go for it|go ahead|go with that|go with it|that's fine|that is fine|agreed|i agree|deal|love it|love that|i like it|i like that|like it|sounds good|sounds great|sounds right|sounds fine|sounds perfect|sound good|works for me|that works|works|makes sense|good idea|great idea|good plan|good call|nice idea|excellent idea|you're right|you are right|put exactly that|book it|take it|use that|exactly|perfect|fair enough|fair|fine|good|great|nice|lovely|cool|excellent|wonderful|brilliant|absolutely|definitely|of course|certainly|sure thing|sure|right|alright|all right|yes|yeah|yep|yup|aye|ok|okay|oh|ooh|hm|haha|please|why not|thanks|thank you|then|with that|as you say|" +
+  "do that|do it|do so|please do|yes please|let's do that|let's do it|let's do so|let's go|let's|go for it|go ahead|go with that|go with it|that's fine|that is fine|agreed|i agree|deal|love it|love that|i like it|i like that|like it|sounds good|sounds great|sounds right|sounds fine|sounds perfect|sound good|works for me|that works|works|makes sense|good idea|great idea|good plan|good call|nice idea|excellent idea|you're right|you are right|put exactly that|book it|take it|use that|exactly|perfect|fair enough|fair|fine|good|great|nice|lovely|cool|excellent|wonderful|brilliant|absolutely|definitely|of course|certainly|sure thing|sure|right|alright|all right|yes|yeah|yep|yup|aye|ok|okay|oh|ooh|hm|haha|please|why not|thanks|thank you|then|with that|as you say|" +
     "parfait|d'accord|on fait ça|on fait comme ça|faites ça|ça marche|ça me va|très bien|bonne idée|super|oui|volontiers|allez-y|vas-y|einverstanden|machen wir so|machen wir|mach das|abgemacht|gute idee|passt|gerne|gern|ja|genau|bitte|de acuerdo|hagámoslo|hazlo|buena idea|vale|perfecto|sí|claro|d'accordo|facciamo così|fallo|va bene|perfetto|sì|certo|akkoord|doen we|doe maar|goed idee|prima|combinado|boa ideia|sim|fechado",
 );
 const AGREEMENT = new RegExp(
@@ -47,7 +47,7 @@ const AGREEMENT = new RegExp(
 );
 /** "Ok, but not before May", "nice, only too dear". */
 const RESERVE =
-  /(?<![\p{L}])(?:but|however|though|except|unless|instead|only|rather|not|too|mais|sauf|pas|aber|nur|nicht|pero|sólo|ma|però|non|maar|niet|mas|não)(?![\p{L}])|n['’]t(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:but|however|though|except|unless|instead|only|rather|not|too|let me|wait|check|first|think|maybe|perhaps|why|what|how|which|if|when|mais|sauf|pas|aber|nur|nicht|pero|sólo|ma|però|non|maar|niet|mas|não)(?![\p{L}])|n['’]t(?![\p{L}])/iu;
 const IT_IS =
   /^(?!(?:i|we|you|he|she|they)\b)(?!.*\b(?:what|how|where|who|when|as|like|that|whatever|if|because|think|guess|so) )[^.!?]{1,60}? it is(?![\p{L}'’-])/iu;
 
@@ -161,7 +161,7 @@ export function earnestness(clause: string): number {
 
 /** "No swearing", "never on Fridays". */
 const FORBIDS =
-  /^(?:(?:and|but|also|absolutely|definitely) )?(?:no (?!idea|problem|doubt|worries|rush|one|hurry)|never |nothing |under no circumstances|don['’]t |do not |kein\p{L}* |nie(?:mals)? |auf keinen fall|nichts |jamais |aucun|pas de |surtout pas|nunca |ning[uú]n|nada de |mai |nessun|niente |geen |nooit )/iu;
+  /^(?:(?:and|but|also|absolutely|definitely) )?(?:no (?!idea|problem|doubt|worries|rush|one|hurry|he|she|it|we|they|i|you|that|this)|never |nothing |under no circumstances|don['’]t |do not |kein\p{L}* |nie(?:mals)? |auf keinen fall|nichts |jamais |aucun|pas de |surtout pas|nunca |ning[uú]n|nada de |mai |nessun|niente |geen |nooit )/iu;
 
 /** Obligations, limits, preferences and choices weigh more. */
 export function importance(clause: string): number {

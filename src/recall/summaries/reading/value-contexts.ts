@@ -9,6 +9,8 @@ export interface Mention {
   readonly clause: ReadonlySet<string>;
   /** Terms of the subject of its clause, or of the clause before; undefined for a pronoun, or if none is found. */
   readonly subject: ReadonlySet<string> | undefined;
+  /** What is done with the things of that number, if the clause tells. */
+  readonly dealing: string | undefined;
 }
 
 /** Words of a correction that do not say what is corrected. */
@@ -60,17 +62,41 @@ export const specificTerms = (terms: Iterable<string>): Set<string> =>
   new Set([...terms].filter((term) => !NEUTRAL.has(term)));
 
 /** The subject of a clause; `pronoun`, if it is one; undefined if none is found. */
-function subjectOf(clause: string, names: ReadonlySet<string>): ReadonlySet<string> | 'pronoun' | undefined {
+function subjectOf(clause: string, names: ReadonlySet<string>): Subject | 'pronoun' | undefined {
   if (SAME.test(clause)) return undefined;
   if (PRONOUN.test(clause)) return 'pronoun';
-  const found = SUBJECT.exec(clause)?.[1];
-  if (found === undefined) return undefined;
-  const terms = new Set([...specificTerms(topicTerms(found, names)), ...ordinalsIn(found)]);
-  return terms.size === 0 ? undefined : terms;
+  const match = SUBJECT.exec(clause);
+  if (!match) return undefined;
+  const found = match[1]!;
+  // "Version 3" and "version 4" are two; in "the 20 is from last year" the number is the subject.
+  const named = /\p{L}\P{L}*\d/u.test(found);
+  const numbers = named ? found.match(/\d+/g)! : [];
+  const terms = new Set([...specificTerms(topicTerms(found, names)), ...ordinalsIn(found), ...numbers]);
+  return terms.size === 0 ? undefined : { terms, named_until: named ? match[0].length : 0 };
+}
+
+interface Subject {
+  readonly terms: ReadonlySet<string>;
+  /** Numbers before this place are a part of its name. */
+  readonly named_until: number;
 }
 
 const ordinalsIn = (text: string): string[] =>
   text.toLowerCase().match(/\b(?:first|second|third|fourth|fifth|other)\b/g) ?? [];
+
+/** To have 45 boxes, to need 60 and to order 15 are three facts. */
+const DEALINGS = {
+  have: /\b(?:have|has|had|got|own|owns|there (?:is|are))\b/i,
+  need: /\b(?:needs?|needed|wants?|wanted|lacks?|missing|short of)\b/i,
+  get: /\b(?:order(?:s|ed|ing)?|buy|buys|bought|buying|rent(?:s|ed)?|borrow(?:s|ed)?|receive[ds]?|arrived?)\b/i,
+  give: /\b(?:sell|sells|sold|selling|give|gave|lent|return(?:s|ed)?|lost|broke|broken|ate|threw)\b/i,
+  owe: /\b(?:owe|owes|owed)\b/i,
+};
+function dealingIn(clause: string): string | undefined {
+  const found = Object.entries(DEALINGS).filter(([, form]) => form.test(clause));
+  // "Has to", "we have sold": of several verbs nothing tells.
+  return found.length === 1 ? found[0]![0] : undefined;
+}
 
 /** The values of a text with their clauses. */
 export function mentionsIn(text: string, names: ReadonlySet<string>): Mention[] {
@@ -82,10 +108,13 @@ export function mentionsIn(text: string, names: ReadonlySet<string>): Mention[] 
     const clause = text.slice(from, to);
     const found = subjectOf(clause, names);
     // A clause without a subject of its own has that of the clause before.
-    if (found !== undefined) subject = found === 'pronoun' ? undefined : found;
+    if (found !== undefined) subject = found === 'pronoun' ? undefined : found.terms;
+    const named_until = typeof found === 'object' ? from + found.named_until : from;
     const terms = topicTerms(clause, names);
+    const dealing = dealingIn(clause);
+    // A number in the subject names it.
     for (const value of values)
-      if (value.index >= from && value.index < to) mentions.push({ value, clause: terms, subject });
+      if (value.index >= named_until && value.index < to) mentions.push({ value, clause: terms, subject, dealing });
   }
   return mentions;
 }

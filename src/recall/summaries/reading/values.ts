@@ -2,7 +2,7 @@
 import { stem } from '../../../text/index.js';
 
 export interface StatedValue {
-  /** Values of one kind replace each other: `date`, `weekday`, `time`, `money`, `percent`, `label:<noun>`, a unit, or `number`. */
+  /** Values of one kind replace each other: `date`, `weekday`, `time`, `money`, `percent`, `label:<noun>`, `phone`, `code`, a unit, or `number`. */
   readonly kind: string;
   readonly text: string;
   readonly index: number;
@@ -41,7 +41,7 @@ const MONTH = `(?:${oneOf(MONTHS.keys())})(?!\\p{L})`;
 const WEEKDAY = `(?:${oneOf(WEEKDAYS.keys())})s?(?!\\p{L})`;
 const ORDINAL = '\\d{1,2}(?:st|nd|rd|th|er|º|ª)';
 const DATE = `(?:${WEEKDAY},? )?(?:(?:the|le|el|il|am|den|op|the) )?(?:\\d{1,2}(?:st|nd|rd|th|er|º|ª|\\.)?(?: (?:of|de))? ${MONTH}|${MONTH} \\d{1,2}(?:st|nd|rd|th)?(?!\\d)|${ORDINAL}(?!\\p{L}))(?:,? \\d{4})?|\\d{4}-\\d\\d-\\d\\d|\\d{1,2}[./]\\d{1,2}[./]\\d{2,4}`;
-const TIME = '\\d{1,2}(?::\\d\\d(?: ?[ap]m)?| ?h(?: ?\\d\\d)?(?![\\p{L}])| ?[ap]\\.?m\\.?(?!\\p{L})| uhr)';
+const TIME = '\\d{1,2}(?::\\d\\d(?: ?[ap]m)?| ?h(?: ?\\d\\d)?(?![\\p{L}])| ?[ap](?:\\.m\\.|m)(?!\\p{L})| uhr)';
 const MONEY =
   '[£$€] ?\\d+(?:[.,]\\d+)*k?|\\d+(?:[.,]\\d+)*k? ?(?:€|euros?|dollars?|pounds?|usd|eur|gbp|francs?)(?!\\p{L})';
 const PERCENT = '\\d+(?:[.,]\\d+)? ?(?:%|percent|per cent|prozent|pour ?cent|por ciento|per cento|procent)';
@@ -73,8 +73,13 @@ const NUMBER_WORDS = new Map(
 /** Before a noun: "three weeks". */
 const SPELT = `(?:${oneOf(NUMBER_WORDS.keys())}) [\\p{L}]{3,}`;
 
+/** A telephone number, an address on the net, a code of letters and digits. */
+const PHONE = '(?:\\+\\d{1,3}|0\\d{1,4})(?:[ /-]?\\d{2,8}){1,4}|\\d{3}-\\d{4}';
+const CODE =
+  '[^\\s,;:@]+@[^\\s,;:@]+\\.[\\p{L}]{2,}|(?=[\\p{L}\\d-]*\\d)(?=[\\p{L}\\d-]*\\p{L})[\\p{L}\\d]+(?:-[\\p{L}\\d]+)+';
+
 const VALUE = new RegExp(
-  `(?<![\\p{L}\\d_./:#-])(?:(?<label>${LABELLED})|(?<date>${DATE})|(?<time>${TIME})|(?<money>${MONEY})|(?<percent>${PERCENT})|(?<weekday>${WEEKDAY})|(?<number>${NUMBER})|(?<spelt>${SPELT}))(?![\\d_/])`,
+  `(?<![\\p{L}\\d_./:#-])(?:(?<label>${LABELLED})|(?<phone>${PHONE})|(?<date>${DATE})|(?<time>${TIME})|(?<money>${MONEY})|(?<percent>${PERCENT})|(?<weekday>${WEEKDAY})|(?<code>${CODE})|(?<number>${NUMBER})|(?<spelt>${SPELT}))(?![\\d_/])`,
   'giu',
 );
 
@@ -87,6 +92,8 @@ export function valuesIn(text: string): StatedValue[] {
       const name = whole.toLowerCase();
       const day = WEEKDAYS.get(name) ?? WEEKDAYS.get(name.replace(/s$/, ''));
       values.push({ kind, text: whole, index, key: `${day}` });
+    } else if (kind === 'phone' || kind === 'code') {
+      values.push({ kind, text: whole, index, key: kind === 'phone' ? digits : whole.toLowerCase() });
     } else if (kind === 'number') {
       values.push(numberOf(found, index));
     } else if (kind === 'spelt') {
