@@ -102,10 +102,9 @@ describe('journeys through the inspector', () => {
       await correct.getByLabel('Text').fill('The office opens at eight.');
       await correct.getByRole('button', { name: 'Save the correction' }).click();
       await page.getByText('The office opens at eight.').first().waitFor();
-      expect(await inspector.api().notes.get({ note_id: wrong.note_id })).toMatchObject({
-        version: 2,
-        content: 'The office opens at eight.',
-      });
+      await expect
+        .poll(() => inspector.api().notes.get({ note_id: wrong.note_id }))
+        .toMatchObject({ version: 2, content: 'The office opens at eight.' });
 
       await go('/memory?q=badge%20of%20Otto');
       const results = page.getByRole('list', { name: 'Results' });
